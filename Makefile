@@ -1,0 +1,45 @@
+# `make demo` and `make test` do all set-up themselves; a second call installs nothing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
+
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test lint types bench clean
+demo: $(VENV)/installed
+	$(BIN)/epignn demo
+
+test: $(VENV)/installed-dev lint types
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/closure.py
+	$(BIN)/python benchmarks/generator.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis
+
+$(VENV)/python-ok:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "epignn needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+# With -e an edit of a Python file needs no reinstall; a changed kernel or pyproject does.
+$(VENV)/installed: $(VENV)/python-ok $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/python-ok $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $(VENV)/installed $@

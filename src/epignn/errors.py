@@ -1,0 +1,62 @@
+"""Everything this package raises on purpose, and the near-miss lookup its messages share.
+
+    EpignnError
+    ├── UnknownName     a calculus, relation, entity, algorithm or file that is not known
+    ├── BadCalculus     a table that breaks a law of the algebra
+    ├── BadFile         a file that cannot be read as what it should be; names file, line and column
+    └── BadArgument     a value outside what a function or option takes
+
+An inconsistent network is an answer, not an error: see the result objects of `epignn.calculus`.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class EpignnError(Exception):
+    """The root of all errors raised by epignn; its text says what to do."""
+
+
+class UnknownName(EpignnError):
+    """A name that is not known; the message lists the near misses."""
+
+
+class BadCalculus(EpignnError):
+    """A calculus that breaks a law of the algebra."""
+
+
+class BadArgument(EpignnError):
+    """A value outside what a function takes."""
+
+
+class BadFile(EpignnError):
+    """A file that cannot be read; `where` is `file:line:column`, as far as known."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
+        self.file, self.line, self.column = file, line, column
+        place = file + "".join(f":{number}" for number in (line, column) if number)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """The error for a name that is not among the known ones, with the near misses first.
+
+    >>> str(unknown("calculus", "rcc-8", ["allen", "rcc8"]))
+    "Unknown calculus 'rcc-8'. Did you mean 'rcc8'? Known: allen, rcc8."
+    """
+    names = sorted(known)
+    by_folded = {n.casefold(): n for n in names}
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=2, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(repr(by_folded[n]) for n in close)}?" if close else ""
+    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
+    return UnknownName(f"Unknown {kind} {name[:80]!r}.{hint} Known: {shown or 'none'}.")
+
+
+def lookup(kind: str, name: str, known: Mapping[str, T]) -> T:
+    """The value of `name`, or an `UnknownName` error that suggests the near miss."""
+    if name in known:
+        return known[name]
+    raise unknown(kind, name, known)
