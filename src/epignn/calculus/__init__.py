@@ -1,0 +1,35 @@
+"""The symbolic core: calculi, networks and exact reasoning. Standard library and numpy only."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.orders import allen, cardinal, point
+from epignn.calculus.rcc import rcc5, rcc8
+from epignn.calculus.toml import load_calculus
+from epignn.errors import lookup
+
+CALCULI: MappingProxyType[str, Callable[[], Calculus]] = MappingProxyType(
+    {"rcc8": rcc8, "rcc5": rcc5, "allen": allen, "point": point, "cardinal": cardinal}
+)
+ALIASES = MappingProxyType({"ia": "allen", "interval": "allen", "cd": "cardinal", "pa": "point"})
+
+
+@cache
+def _shipped(name: str) -> Calculus:
+    return CALCULI[name]()
+
+
+def load(name: str) -> Calculus:
+    """A calculus by name, or from a `.toml` file.
+
+    >>> load("allen").relations
+    ('=', '<', '>', 'd', 'di', 'o', 'oi', 'm', 'mi', 's', 'si', 'f', 'fi')
+    """
+    if name.endswith(".toml"):
+        return load_calculus(Path(name))
+    name = ALIASES.get(name.casefold(), name.casefold())
+    lookup("calculus", name, CALCULI)
+    return _shipped(name)

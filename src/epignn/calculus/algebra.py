@@ -1,0 +1,264 @@
+"""A calculus: base relations, identity, converse and composition, as data.
+
+A relation set is an `int` bit mask: bit `r` says that base relation `r` may still hold. The empty mask is
+a contradiction, `Calculus.universal` is ignorance. Composition of sets is the union of the compositions of
+their members; that and converse are all that closure needs to know of a calculus.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.errors import BadArgument, BadCalculus, unknown
+
+Model = TypeVar("Model")
+Masks = NDArray[np.uint64]
+
+MAX_RELATIONS = 64
+
+
+def members(mask: int) -> Iterator[int]:
+    """The base relations of a set, in order.
+
+    >>> list(members(0b1101))
+    [0, 2, 3]
+    """
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+@dataclass(frozen=True)
+class Calculus:
+    """A qualitative calculus.
+
+    Attributes:
+        name: what the command line calls it.
+        relations: names of the base relations; their order gives the bits of a mask.
+        identity: index of the relation that everything bears to itself.
+        converses: `converses[r]` is the base relation that holds from b to a when r holds from a to b.
+        composition: `composition[r][s]` is the set of relations possible from a to c, given r(a,b), s(b,c).
+        aliases: other spellings of base relations, or of sets of them.
+        title: one line for people.
+        source: where the table comes from.
+        decides: whether closure decides consistency of networks over base relations.
+        tractable: relation sets over which closure decides consistency as well; empty where unknown.
+
+    >>> from epignn.calculus import load
+    >>> rcc8 = load("rcc8")
+    >>> rcc8.format(rcc8.compose(rcc8.parse("ec"), rcc8.parse("ntpp")))
+    'PO|TPP|NTPP'
+    >>> rcc8.format(rcc8.converse(rcc8.parse("tpp|dc")))
+    'DC|TPPI'
+    """
+
+    name: str
+    relations: tuple[str, ...]
+    identity: int
+    converses: tuple[int, ...]
+    composition: tuple[tuple[int, ...], ...]
+    aliases: Mapping[str, str] = field(default_factory=dict, compare=False)
+    title: str = field(default="", compare=False)
+    source: str = field(default="", compare=False)
+    decides: bool = field(default=False, compare=False)
+    tractable: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.relations) <= MAX_RELATIONS:
+            raise BadCalculus(f"{self.name}: 1 to {MAX_RELATIONS} base relations, not {len(self.relations)}.")
+        folded: dict[str, str] = {}
+        for relation in self.relations:
+            twin = folded.setdefault(relation.casefold(), relation)
+            if twin is not relation:
+                raise BadCalculus(
+                    f"{self.name}: the relations {twin!r} and {relation!r} differ only in case; rename one."
+                )
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    @property
+    def universal(self) -> int:
+        """The set of all base relations: nothing is known."""
+        return (1 << len(self.relations)) - 1
+
+    @property
+    def identity_mask(self) -> int:
+        """The set that holds the identity alone."""
+        return 1 << self.identity
+
+    # -- names --
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        masks = {name.casefold(): 1 << r for r, name in enumerate(self.relations)}
+        for alias, meaning in self.aliases.items():
+            masks.setdefault(alias.casefold(), sum(masks[m.casefold()] for m in meaning.split("|")))
+        return masks
+
+    def knows(self, name: str) -> bool:
+        """Whether a base relation or alias has this name; case does not matter."""
+        return name.casefold() in self._by_name
+
+    def parse_one(self, name: str) -> int:
+        """The mask of one name; `*` and `?` are the universal set."""
+        if name in ("*", "?"):
+            return self.universal
+        try:
+            return self._by_name[name.casefold()]
+        except KeyError:
+            raise unknown(f"{self.name} relation", name, [*self.relations, *self.aliases]) from None
+
+    def parse(self, text: str) -> int:
+        """The mask of `"ntpp|tpp"`."""
+        mask = 0
+        for name in text.split("|"):
+            mask |= self.parse_one(name.strip())
+        return mask
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """The names of the base relations in a set."""
+        return tuple(self.relations[r] for r in members(mask))
+
+    def format(self, mask: int) -> str:
+        """A set as text that `parse` reads; `∅` for the empty one, `*` for the universal one."""
+        if mask == self.universal:
+            return "*"
+        return "|".join(self.names(mask)) or "∅"
+
+    # -- operations on sets --
+
+    def converse(self, mask: int) -> int:
+        """The set seen from the other end."""
+        result = 0
+        for r in members(mask):
+            result |= 1 << self.converses[r]
+        return result
+
+    def compose(self, left: int, right: int) -> int:
+        """What may hold from a to c, given `left` from a to b and `right` from b to c."""
+        result = 0
+        rights = list(members(right))
+        for r in members(left):
+            row = self.composition[r]
+            for s in rights:
+                result |= row[s]
+        return result
+
+    def compose_path(self, path: Iterable[int]) -> int:
+        """What may hold from end to end of a path of sets."""
+        result = self.identity_mask
+        for mask in path:
+            result = self.compose(result, mask)
+        return result
+
+    # -- the same on arrays --
+
+    @cached_property
+    def composition_table(self) -> Masks:
+        """`composition` as an array, for kernels."""
+        return np.array(self.composition, dtype=np.uint64)
+
+    @cached_property
+    def converse_table(self) -> NDArray[np.int32]:
+        """`converses` as an array, for kernels."""
+        return np.array(self.converses, dtype=np.int32)
+
+    @cached_property
+    def _nibbles(self) -> tuple[Masks, Masks]:
+        """Converse and composition of every four-bit piece of a mask, so that arrays need few look-ups."""
+        pieces = [[bits << shift for bits in range(16)] for shift in range(0, len(self), 4)]
+        keep = self.universal
+        converse = [[self.converse(m & keep) for m in piece] for piece in pieces]
+        compose = [
+            [[[self.compose(a & keep, b & keep) for b in right] for a in left] for right in pieces]
+            for left in pieces
+        ]
+        return np.array(converse, dtype=np.uint64), np.array(compose, dtype=np.uint64)
+
+    def converse_array(self, masks: Masks) -> Masks:
+        """`converse` of every element."""
+        table, _ = self._nibbles
+        result = np.zeros(masks.shape, dtype=np.uint64)
+        for piece in range(len(table)):
+            result |= table[piece][(masks >> np.uint64(4 * piece)) & np.uint64(15)]
+        return result
+
+    def compose_array(self, left: Masks, right: Masks) -> Masks:
+        """`compose` of every pair of elements; shapes broadcast."""
+        _, table = self._nibbles
+        lefts = [(left >> np.uint64(4 * p)) & np.uint64(15) for p in range(len(table))]
+        rights = [(right >> np.uint64(4 * p)) & np.uint64(15) for p in range(len(table))]
+        result = np.zeros(np.broadcast_shapes(left.shape, right.shape), dtype=np.uint64)
+        for p, q in product(range(len(table)), repeat=2):
+            result |= table[p, q][lefts[p], rights[q]]
+        return result
+
+
+def derive(
+    name: str,
+    relations: Sequence[str],
+    relate: Callable[[Model, Model], str],
+    models: Sequence[Model],
+    **about: object,
+) -> Calculus:
+    """Derive a calculus by enumeration: what is observed among three models is what may hold.
+
+    `models` must hold every configuration of three up to the relations between them, as six points do for
+    three intervals. Each base relation has to be observed, and exactly one may hold of a thing and itself.
+    """
+    index = {relation: r for r, relation in enumerate(relations)}
+    table = np.array([[index[relate(a, b)] for b in models] for a in models])
+    composition = [[0] * len(relations) for _ in relations]
+    for a, b in product(range(len(models)), repeat=2):
+        row = composition[table[a, b]]
+        for s, t in set(zip(table[b].tolist(), table[a].tolist(), strict=True)):
+            row[s] |= 1 << t
+    converses = dict(zip(table.ravel().tolist(), table.T.ravel().tolist(), strict=True))
+    identities = set(np.diagonal(table).tolist())
+    if len(converses) != len(relations) or len(identities) != 1:
+        raise BadArgument(f"{name}: the models do not show every relation, or show several identities.")
+    return Calculus(
+        name=name,
+        relations=tuple(relations),
+        identity=identities.pop(),
+        converses=tuple(converses[r] for r in range(len(relations))),
+        composition=tuple(map(tuple, composition)),
+        **about,  # type: ignore[arg-type]
+    )
+
+
+def horn_sets(comparisons: Mapping[str, Sequence[int]], relations: Sequence[str]) -> frozenset[int]:
+    """The relation sets that ORD-Horn clauses over point comparisons define.
+
+    `comparisons[relation]` holds the signs (-1, 0, 1) of the compared coordinates. A clause is a disjunction
+    of any inequalities `≠` and at most one of `≤`, `≥`, `=`; a set is ORD-Horn when it is a conjunction of
+    clauses (Nebel and Bürckert, 1995). Closure decides consistency of networks over such sets.
+    """
+
+    def satisfying(test: Callable[[Sequence[int]], bool]) -> int:
+        return sum(1 << r for r, relation in enumerate(relations) if test(comparisons[relation]))
+
+    pairs = range(len(next(iter(comparisons.values()))))
+    positive = [0]
+    for p in pairs:
+        positive.append(satisfying(lambda signs, p=p: signs[p] <= 0))  # type: ignore[misc]
+        positive.append(satisfying(lambda signs, p=p: signs[p] >= 0))  # type: ignore[misc]
+        positive.append(satisfying(lambda signs, p=p: signs[p] == 0))  # type: ignore[misc]
+    unequal = [satisfying(lambda signs, p=p: signs[p] != 0) for p in pairs]  # type: ignore[misc]
+    clauses = set()
+    for chosen in product((False, True), repeat=len(unequal)):
+        negative = 0
+        for mask, used in zip(unequal, chosen, strict=True):
+            negative |= mask if used else 0
+        clauses.update(negative | mask for mask in positive)
+    sets = {(1 << len(relations)) - 1}
+    for clause in clauses:
+        sets |= {mask & clause for mask in sets}
+    return frozenset(sets - {0})

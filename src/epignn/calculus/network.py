@@ -1,0 +1,165 @@
+"""A network: entities and the relation sets known to hold between them, as arrays.
+
+A network keeps its facts as they were given, in order, so that a conflict can be told in the user's own
+words. What they say of each pair is computed on demand: as a square matrix of masks for the dense
+algorithms, as merged pairs for the sparse ones.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.calculus.algebra import Calculus, Masks
+from epignn.errors import BadArgument, unknown
+
+Indices = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact in the user's words: one of the relations holds from head to tail."""
+
+    relations: str
+    head: str
+    tail: str
+
+    def __str__(self) -> str:
+        return f"{self.relations}({self.head}, {self.tail})"
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Facts over a calculus.
+
+    Attributes:
+        calculus: what the masks mean.
+        names: the entities; a fact refers to them by position.
+        heads, tails: positions of the two entities of each fact.
+        masks: the relation set of each fact.
+        title: what a file calls the network.
+
+    >>> from epignn.calculus import load
+    >>> network = Network.of(load("rcc8"), [("a", "ntpp", "b"), ("b", "ec|dc", "c")])
+    >>> print(network)
+    NTPP(a, b)
+    DC|EC(b, c)
+    """
+
+    calculus: Calculus
+    names: tuple[str, ...]
+    heads: Indices
+    tails: Indices
+    masks: Masks
+    title: str = field(default="")
+
+    @classmethod
+    def of(
+        cls,
+        calculus: Calculus,
+        facts: Iterable[tuple[str, str | int, str]],
+        names: Sequence[str] = (),
+        title: str = "",
+    ) -> "Network":
+        """Build a network from `(head, relations, tail)` triples; entities are numbered as they appear."""
+        index = {name: i for i, name in enumerate(names)}
+        rows = [
+            (
+                index.setdefault(head, len(index)),
+                index.setdefault(tail, len(index)),
+                calculus.parse(relations) if isinstance(relations, str) else relations,
+            )
+            for head, relations, tail in facts
+        ]
+        heads, tails, masks = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(calculus, tuple(index), *arrays(heads, tails, masks), title=title)
+
+    def __post_init__(self) -> None:
+        if not len(self.heads) == len(self.tails) == len(self.masks):
+            raise BadArgument("heads, tails and masks of a network must have the same length.")
+        ends = np.concatenate([self.heads, self.tails])
+        if len(ends) and not 0 <= ends.min() <= ends.max() < len(self.names):
+            raise BadArgument(f"a fact refers to an entity outside 0..{len(self.names) - 1}.")
+        if len(self.masks) and int(self.masks.max()) > self.calculus.universal:
+            raise BadArgument(f"a mask has bits beyond the relations of {self.calculus.name}.")
+
+    def __len__(self) -> int:
+        """The number of facts."""
+        return len(self.masks)
+
+    def __str__(self) -> str:
+        return "\n".join(str(self.fact(f)) for f in range(len(self)))
+
+    def fact(self, f: int) -> Fact:
+        """Fact number `f` in words."""
+        return Fact(
+            self.calculus.format(int(self.masks[f])),
+            self.names[self.heads[f]],
+            self.names[self.tails[f]],
+        )
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def position(self, name: str) -> int:
+        """The position of an entity; an `UnknownName` error suggests the near miss."""
+        try:
+            return self._positions[name]
+        except KeyError:
+            raise unknown("entity", name, self.names) from None
+
+    def select(self, facts: NDArray[np.intp] | Sequence[int]) -> "Network":
+        """The same entities with some of the facts."""
+        chosen = np.asarray(facts, dtype=np.intp)
+        return Network(
+            self.calculus, self.names, self.heads[chosen], self.tails[chosen], self.masks[chosen], self.title
+        )
+
+    def compact(self) -> "Network":
+        """The same facts over the entities that occur in them."""
+        used, ends = np.unique(np.concatenate([self.heads, self.tails]), return_inverse=True)
+        heads, tails = np.split(ends.astype(np.int32), 2)
+        return Network(
+            self.calculus, tuple(self.names[i] for i in used), heads, tails, self.masks, self.title
+        )
+
+    def matrix(self) -> Masks:
+        """What the facts say of every pair: `matrix[i, j]` from i to j, converses included."""
+        n, calculus = len(self.names), self.calculus
+        matrix = np.full((n, n), calculus.universal, dtype=np.uint64)
+        np.fill_diagonal(matrix, np.uint64(calculus.identity_mask))
+        np.bitwise_and.at(matrix, (self.heads, self.tails), self.masks)
+        np.bitwise_and.at(matrix, (self.tails, self.heads), calculus.converse_array(self.masks))
+        return matrix
+
+    def pairs(self) -> tuple[Indices, Indices, Masks]:
+        """What the facts say of every pair that has one, merged, with `first < second`.
+
+        A fact of an entity and itself is left to `impossible_loop`.
+        """
+        low, high = np.minimum(self.heads, self.tails), np.maximum(self.heads, self.tails)
+        masks = np.where(self.heads <= self.tails, self.masks, self.calculus.converse_array(self.masks))
+        proper = low != high
+        low, high, masks = low[proper], high[proper], masks[proper]
+        order = np.lexsort((high, low))
+        low, high, masks = low[order], high[order], masks[order]
+        starts = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)][: len(low)])
+        merged = np.bitwise_and.reduceat(masks, starts) if len(starts) else masks
+        return low[starts], high[starts], merged
+
+    def impossible_loop(self) -> int | None:
+        """The first fact of an entity and itself that excludes the identity, if there is one."""
+        loops = (self.heads == self.tails) & ((self.masks & np.uint64(self.calculus.identity_mask)) == 0)
+        return int(np.argmax(loops)) if loops.any() else None
+
+
+def arrays(heads: object, tails: object, masks: object) -> tuple[Indices, Indices, Masks]:
+    """The arrays of a network from any sequences."""
+    return (
+        np.asarray(heads, dtype=np.int32),
+        np.asarray(tails, dtype=np.int32),
+        np.asarray(masks, dtype=np.uint64),
+    )

@@ -1,0 +1,168 @@
+"""Calculi as TOML files: read with every cell checked, written so that they read back the same.
+
+A file holds `name`, `relations`, `identity`, a `[converse]` table (one entry a pair is enough) and one
+`[composition.R]` table a relation, whose entries are relation sets such as `"DC EC"` or `"*"`. Cells with
+the identity may be left out.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.laws import violations
+from epignn.errors import BadCalculus, BadFile, UnknownName, unknown
+
+KEYS = ("name", "title", "source", "relations", "identity", "decides", "aliases", "converse", "composition", "tractable")
+
+
+def load_calculus(path: Path) -> Calculus:
+    """Read a calculus file and check it against the laws of the algebra.
+
+    Raises:
+        BadFile: it cannot be read, or is not such a file.
+        BadCalculus: a law is broken; the message names law, cell and what was expected.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadFile(f"cannot read it: {error.strerror}.", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise BadFile("not UTF-8 text; a calculus is a TOML file.", str(path)) from error
+    return read_calculus(text, str(path))
+
+
+def read_calculus(text: str, file: str) -> Calculus:
+    """Read a calculus from TOML text; `file` names it in errors."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"not a TOML file: {error}.", file) from error
+    try:
+        calculus = _build(raw, file)
+    except UnknownName as error:
+        raise BadFile(str(error), file) from error
+    broken = [str(violation) for violation in violations(calculus)]
+    if broken:
+        more = f" ({len(broken) - 1} more cells break a law)" if len(broken) > 1 else ""
+        raise BadCalculus(f"{file}: {broken[0]}.{more}")
+    return calculus
+
+
+def _build(raw: Mapping[str, Any], file: str) -> Calculus:
+    for key in raw:
+        if key not in KEYS:
+            raise unknown("key of a calculus file", key, KEYS)
+    relations = tuple(_words(_need(raw, "relations", (str, list), file), "relations", file))
+    index = {relation: r for r, relation in enumerate(relations)}
+    if len(index) != len(relations):
+        raise BadFile("a relation is listed twice in 'relations'.", file)
+
+    def relation(name: object, where: str) -> int:
+        if not isinstance(name, str) or name not in index:
+            raise unknown(f"relation in {where}", str(name), relations)
+        return index[name]
+
+    def relation_set(value: object, where: str) -> int:
+        if value == "*":
+            return (1 << len(relations)) - 1
+        return sum({1 << relation(name, where) for name in _words(value, where, file)})
+
+    identity = relation(_need(raw, "identity", (str,), file), "identity")
+    converses = _converses(raw, relation, relations, file)
+    composition = []
+    table = _need(raw, "composition", (dict,), file)
+    for r in table:
+        relation(r, "[composition]")
+    for r, left in enumerate(relations):
+        row_raw = table.get(left, {})
+        if not isinstance(row_raw, dict):
+            raise BadFile(f"[composition.{left}] must be a table.", file)
+        for s in row_raw:
+            relation(s, f"[composition.{left}]")
+        row = []
+        for s, right in enumerate(relations):
+            if right in row_raw:
+                row.append(relation_set(row_raw[right], f"the cell {left} ∘ {right}"))
+            elif identity in (r, s):
+                row.append(1 << (s if r == identity else r))
+            else:
+                raise BadFile(f"the cell {left} ∘ {right} is missing; write \"*\" if anything is possible.", file)
+        composition.append(tuple(row))
+    aliases = raw.get("aliases", {})
+    for alias, meaning in aliases.items():
+        for part in str(meaning).split("|"):
+            relation(part, f"the alias {alias}")
+    return Calculus(
+        name=_need(raw, "name", (str,), file),
+        relations=relations,
+        identity=identity,
+        converses=converses,
+        composition=tuple(composition),
+        aliases=aliases,
+        title=str(raw.get("title", "")),
+        source=str(raw.get("source", "")),
+        decides=bool(raw.get("decides", False)),
+        tractable=frozenset(relation_set(value, "tractable") for value in raw.get("tractable", [])),
+    )
+
+
+def _converses(raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...], file: str) -> tuple[int, ...]:
+    pairs: dict[int, int] = {}
+    for left, right in _need(raw, "converse", (dict,), file).items():
+        r, s = relation(left, "[converse]"), relation(right, "[converse]")
+        for a, b in ((r, s), (s, r)):
+            if pairs.setdefault(a, b) != b:
+                known = relations[pairs[a]]
+                raise BadCalculus(
+                    f"{file}: law 'converse is an involution' fails at the converse of {relations[a]}: "
+                    f"expected one relation, found {known} and {relations[b]}."
+                )
+    missing = [name for r, name in enumerate(relations) if r not in pairs]
+    if missing:
+        raise BadFile(f"[converse] says nothing of {', '.join(missing)}; a symmetric relation is its own.", file)
+    return tuple(pairs[r] for r in range(len(relations)))
+
+
+def _need(raw: Mapping[str, Any], key: str, kinds: tuple[type, ...], file: str) -> Any:
+    if key not in raw:
+        raise BadFile(f"the key '{key}' is missing; a calculus file needs name, relations, identity, converse "
+                      "and composition.", file)
+    if not isinstance(raw[key], kinds):
+        raise BadFile(f"'{key}' must be a {' or '.join(k.__name__ for k in kinds)}.", file)
+    return raw[key]
+
+
+def _words(value: object, where: str, file: str) -> list[str]:
+    words = value.split() if isinstance(value, str) else value
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BadFile(f"{where} must be names separated by spaces, or a list of names.", file)
+    return words
+
+
+def write_calculus(calculus: Calculus) -> str:
+    """The TOML text of a calculus; `read_calculus` gives the same calculus back."""
+
+    def quoted(text: str) -> str:
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+
+    def cell(mask: int) -> str:
+        return quoted("*" if mask == calculus.universal else " ".join(calculus.names(mask)))
+
+    names = calculus.relations
+    lines = [f"{key} = {quoted(value)}" for key, value in (
+        ("name", calculus.name), ("title", calculus.title), ("source", calculus.source),
+        ("relations", " ".join(names)), ("identity", names[calculus.identity]))]
+    lines.append(f"decides = {str(calculus.decides).lower()}")
+    if calculus.tractable:
+        lines.append("tractable = [" + ", ".join(cell(mask) for mask in sorted(calculus.tractable)) + "]")
+    if calculus.aliases:
+        lines += ["", "[aliases]"]
+        lines += [f"{quoted(alias)} = {quoted(meaning)}" for alias, meaning in calculus.aliases.items()]
+    lines += ["", "[converse]"]
+    lines += [f"{quoted(name)} = {quoted(names[c])}" for name, c in zip(names, calculus.converses, strict=True)]
+    for name, row in zip(names, calculus.composition, strict=True):
+        lines += ["", f"[composition.{quoted(name)}]"]
+        lines += [f"{quoted(right)} = {cell(mask)}" for right, mask in zip(names, row, strict=True)]
+    return "\n".join(lines) + "\n"
