@@ -47,6 +47,7 @@ class Calculus:
         aliases: other spellings of base relations, or of sets of them.
         title: one line for people.
         source: where the table comes from.
+        associative: whether the table is meant to be; tables of weak composition need not be.
         decides: whether closure decides consistency of networks over base relations.
         tractable: relation sets over which closure decides consistency as well; empty where unknown.
 
@@ -66,6 +67,7 @@ class Calculus:
     aliases: Mapping[str, str] = field(default_factory=dict, compare=False)
     title: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
+    associative: bool = field(default=True, compare=False)
     decides: bool = field(default=False, compare=False)
     tractable: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
 

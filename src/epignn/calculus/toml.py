@@ -2,7 +2,9 @@
 
 A file holds `name`, `relations`, `identity`, a `[converse]` table (one entry a pair is enough) and one
 `[composition.R]` table a relation, whose entries are relation sets such as `"DC EC"` or `"*"`. Cells with
-the identity may be left out.
+the identity may be left out. Optional keys: `title`, `source`, `[aliases]`, `associative = false` for a table of
+weak composition that is not, `decides = true` if closure decides networks of single relations, and `tractable`, a
+list of relation sets over which it decides as well.
 """
 
 import tomllib
@@ -14,7 +16,19 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import violations
 from epignn.errors import BadCalculus, BadFile, UnknownName, unknown
 
-KEYS = ("name", "title", "source", "relations", "identity", "decides", "aliases", "converse", "composition", "tractable")
+KEYS = (
+    "name",
+    "title",
+    "source",
+    "relations",
+    "identity",
+    "associative",
+    "decides",
+    "aliases",
+    "converse",
+    "composition",
+    "tractable",
+)
 
 
 def load_calculus(path: Path) -> Calculus:
@@ -45,8 +59,9 @@ def read_calculus(text: str, file: str) -> Calculus:
         raise BadFile(str(error), file) from error
     broken = [str(violation) for violation in violations(calculus)]
     if broken:
-        more = f" ({len(broken) - 1} more cells break a law)" if len(broken) > 1 else ""
-        raise BadCalculus(f"{file}: {broken[0]}.{more}")
+        more = f" {len(broken) - 1} more cells break a law." if len(broken) > 1 else ""
+        hint = " Write associative = false if that is meant." if "associativity" in broken[0] else ""
+        raise BadCalculus(f"{file}: {broken[0]}.{hint}{more}")
     return calculus
 
 
@@ -88,9 +103,13 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
             elif identity in (r, s):
                 row.append(1 << (s if r == identity else r))
             else:
-                raise BadFile(f"the cell {left} ∘ {right} is missing; write \"*\" if anything is possible.", file)
+                raise BadFile(
+                    f'the cell {left} ∘ {right} is missing; write "*" if anything is possible.', file
+                )
         composition.append(tuple(row))
     aliases = raw.get("aliases", {})
+    if not isinstance(aliases, dict):
+        raise BadFile("[aliases] must be a table.", file)
     for alias, meaning in aliases.items():
         for part in str(meaning).split("|"):
             relation(part, f"the alias {alias}")
@@ -103,12 +122,15 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
         aliases=aliases,
         title=str(raw.get("title", "")),
         source=str(raw.get("source", "")),
-        decides=bool(raw.get("decides", False)),
+        associative=_flag(raw, "associative", True, file),
+        decides=_flag(raw, "decides", False, file),
         tractable=frozenset(relation_set(value, "tractable") for value in raw.get("tractable", [])),
     )
 
 
-def _converses(raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...], file: str) -> tuple[int, ...]:
+def _converses(
+    raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...], file: str
+) -> tuple[int, ...]:
     pairs: dict[int, int] = {}
     for left, right in _need(raw, "converse", (dict,), file).items():
         r, s = relation(left, "[converse]"), relation(right, "[converse]")
@@ -121,17 +143,29 @@ def _converses(raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...]
                 )
     missing = [name for r, name in enumerate(relations) if r not in pairs]
     if missing:
-        raise BadFile(f"[converse] says nothing of {', '.join(missing)}; a symmetric relation is its own.", file)
+        raise BadFile(
+            f"[converse] says nothing of {', '.join(missing)}; a symmetric relation is its own.", file
+        )
     return tuple(pairs[r] for r in range(len(relations)))
 
 
 def _need(raw: Mapping[str, Any], key: str, kinds: tuple[type, ...], file: str) -> Any:
     if key not in raw:
-        raise BadFile(f"the key '{key}' is missing; a calculus file needs name, relations, identity, converse "
-                      "and composition.", file)
+        raise BadFile(
+            f"the key '{key}' is missing; a calculus file needs name, relations, identity, converse "
+            "and composition.",
+            file,
+        )
     if not isinstance(raw[key], kinds):
         raise BadFile(f"'{key}' must be a {' or '.join(k.__name__ for k in kinds)}.", file)
     return raw[key]
+
+
+def _flag(raw: Mapping[str, Any], key: str, default: bool, file: str) -> bool:
+    value = raw.get(key, default)
+    if not isinstance(value, bool):
+        raise BadFile(f"'{key}' must be true or false.", file)
+    return value
 
 
 def _words(value: object, where: str, file: str) -> list[str]:
@@ -151,9 +185,17 @@ def write_calculus(calculus: Calculus) -> str:
         return quoted("*" if mask == calculus.universal else " ".join(calculus.names(mask)))
 
     names = calculus.relations
-    lines = [f"{key} = {quoted(value)}" for key, value in (
-        ("name", calculus.name), ("title", calculus.title), ("source", calculus.source),
-        ("relations", " ".join(names)), ("identity", names[calculus.identity]))]
+    lines = [
+        f"{key} = {quoted(value)}"
+        for key, value in (
+            ("name", calculus.name),
+            ("title", calculus.title),
+            ("source", calculus.source),
+            ("relations", " ".join(names)),
+            ("identity", names[calculus.identity]),
+        )
+    ]
+    lines.append(f"associative = {str(calculus.associative).lower()}")
     lines.append(f"decides = {str(calculus.decides).lower()}")
     if calculus.tractable:
         lines.append("tractable = [" + ", ".join(cell(mask) for mask in sorted(calculus.tractable)) + "]")
@@ -161,7 +203,9 @@ def write_calculus(calculus: Calculus) -> str:
         lines += ["", "[aliases]"]
         lines += [f"{quoted(alias)} = {quoted(meaning)}" for alias, meaning in calculus.aliases.items()]
     lines += ["", "[converse]"]
-    lines += [f"{quoted(name)} = {quoted(names[c])}" for name, c in zip(names, calculus.converses, strict=True)]
+    lines += [
+        f"{quoted(name)} = {quoted(names[c])}" for name, c in zip(names, calculus.converses, strict=True)
+    ]
     for name, row in zip(names, calculus.composition, strict=True):
         lines += ["", f"[composition.{quoted(name)}]"]
         lines += [f"{quoted(right)} = {cell(mask)}" for right, mask in zip(names, row, strict=True)]

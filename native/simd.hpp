@@ -1,0 +1,15 @@
+// Instruction sets chosen when the module is loaded: functions marked EPIGNN_CLONES are compiled once for
+// every x86-64 and once more for wider registers, and the loader picks. Elsewhere they are plain functions.
+#pragma once
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define EPIGNN_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
+#define EPIGNN_CLONES
+#endif
+
+#if defined(__GNUC__)
+#define EPIGNN_INLINE inline __attribute__((always_inline))
+#else
+#define EPIGNN_INLINE inline
+#endif

@@ -1,0 +1,83 @@
+"""Minimal conflicts: the few facts of an inconsistent network that already cannot hold together.
+
+The test is a black box (closure, or search for disjunctive facts) and only needs to be monotone: more facts
+never make an inconsistent set consistent. Large networks are first cut down to the surroundings of the pair
+that became empty, then entity by entity, then fact by fact.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.calculus.network import Network
+
+Inconsistent = Callable[[Network], bool]
+
+
+def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[int, int]) -> list[int]:
+    """The numbers of a minimal set of facts that is inconsistent.
+
+    Args:
+        network: an inconsistent network.
+        inconsistent: the test, applied to parts of the network.
+        near: the pair of entities where the contradiction came to light; only speed depends on it.
+    """
+    loop = network.impossible_loop()
+    if loop is not None:
+        return [loop]
+
+    def holds_not(facts: list[int]) -> bool:
+        return inconsistent(network.select(facts).compact())
+
+    facts = _surroundings(network, holds_not, near)
+    by_entity: dict[int, list[int]] = {}
+    for fact in facts:
+        by_entity.setdefault(int(network.heads[fact]), []).append(fact)
+        by_entity.setdefault(int(network.tails[fact]), []).append(fact)
+
+    def inside(entities: list[int]) -> list[int]:
+        chosen = set(entities)
+        return [f for f in facts if network.heads[f] in chosen and network.tails[f] in chosen]
+
+    core = minimal_subset(list(by_entity), lambda entities: holds_not(inside(entities)))
+    return sorted(minimal_subset(inside(core), holds_not))
+
+
+def _surroundings(
+    network: Network, holds_not: Callable[[list[int]], bool], near: tuple[int, int]
+) -> list[int]:
+    """The facts among the entities within a few steps of a pair: the first reach that is inconsistent."""
+    reached = np.zeros(len(network.names), dtype=bool)
+    reached[list(near)] = True
+    while True:
+        facts: NDArray[np.intp] = np.flatnonzero(reached[network.heads] & reached[network.tails])
+        if len(facts) and holds_not(facts.tolist()):
+            return facts.tolist()
+        touched = reached[network.heads] | reached[network.tails]
+        before = int(reached.sum())
+        reached[network.heads[touched]] = True
+        reached[network.tails[touched]] = True
+        if int(reached.sum()) == before:
+            return list(range(len(network)))
+
+
+def minimal_subset(items: list[int], test: Callable[[list[int]], bool]) -> list[int]:
+    """A minimal subset that passes a monotone test which all items together pass (QuickXplain, Junker 2004).
+
+    >>> minimal_subset(list(range(100)), lambda chosen: {7, 40} <= set(chosen))
+    [40, 7]
+    """
+
+    def needed(given: list[int], rest: list[int], given_is_new: bool) -> list[int]:
+        if given_is_new and test(given):
+            return []
+        if len(rest) == 1:
+            return rest
+        half = len(rest) // 2
+        left, right = rest[:half], rest[half:]
+        from_right = needed(given + left, right, True)
+        from_left = needed(given + from_right, left, bool(from_right))
+        return from_right + from_left
+
+    return needed([], items, False) if items else []

@@ -1,0 +1,143 @@
+"""Plain twins of the sparse kernels: chordal completion, and sweeps along an elimination order.
+
+See `native/sparse.hpp`; the two give the same orders and the same labels.
+"""
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from epignn.calculus.algebra import Calculus, Masks
+from epignn.calculus.network import Indices
+
+Edge = tuple[int, int]
+
+
+def complete(
+    entities: int, pairs: Sequence[Edge], order: Sequence[int], rank: Sequence[int]
+) -> tuple[list[int], list[list[int]]]:
+    """Eliminate entity after entity, making the neighbours of each a clique.
+
+    Without an order the entity with the fewest neighbours goes next, those of larger rank later. Returns
+    the order, and for each place in it the places of the later neighbours.
+    """
+    neighbours: list[set[int]] = [set() for _ in range(entities)]
+    for a, b in pairs:
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    waiting = [(rank[v], len(neighbours[v]), v) for v in range(entities)]
+    heapq.heapify(waiting)
+    position = [-1] * entities
+    done: list[int] = []
+    later: list[set[int]] = []
+    while len(done) < entities:
+        if order:
+            v = order[len(done)]
+        else:
+            _, degree, v = heapq.heappop(waiting)
+            if position[v] >= 0 or degree != len(neighbours[v]):
+                continue
+        position[v] = len(done)
+        done.append(v)
+        later.append(neighbours[v])
+        for u in neighbours[v]:
+            neighbours[u] = (neighbours[u] | neighbours[v]) - {u, v}
+            heapq.heappush(waiting, (rank[u], len(neighbours[u]), u))
+    return done, [sorted(position[u] for u in clique) for clique in later]
+
+
+class _Empty(Exception):
+    """An edge has lost its last relation."""
+
+
+class Sweeper:
+    """Labels of a chordal graph, from each place to its later neighbours."""
+
+    def __init__(self, calculus: Calculus, later: list[list[int]]) -> None:
+        self.calculus, self.later = calculus, later
+        self.labels = {(v, u): calculus.universal for v, clique in enumerate(later) for u in clique}
+        self.triangles = 0
+        self.refinements = 0
+        self.conflict: Edge | None = None
+
+    def refine(self, edge: Edge, mask: int) -> None:
+        """Intersect a label."""
+        now = self.labels[edge] & mask
+        if now != self.labels[edge]:
+            self.labels[edge] = now
+            self.refinements += 1
+            if not now:
+                self.conflict = edge
+                raise _Empty
+
+    def up(self) -> None:
+        """Directional path consistency: each place tells the clique after it what it knows."""
+        compose, converse = self.calculus.compose, self.calculus.converse
+        for v, clique in enumerate(self.later):
+            for at, a in enumerate(clique):
+                back = converse(self.labels[v, a])
+                for b in clique[at + 1 :]:
+                    self.triangles += 1
+                    self.refine((a, b), compose(back, self.labels[v, b]))
+
+    def down(self) -> None:
+        """The way back: each place learns from the clique after it."""
+        compose, converse = self.calculus.compose, self.calculus.converse
+        for v in reversed(range(len(self.later))):
+            clique = self.later[v]
+            for at, a in enumerate(clique):
+                for b in clique[at + 1 :]:
+                    self.triangles += 1
+                    across = self.labels[a, b]
+                    self.refine((v, a), compose(self.labels[v, b], converse(across)))
+                    self.refine((v, b), compose(self.labels[v, a], across))
+
+
+def sweep(
+    calculus: Calculus,
+    entities: int,
+    first: Indices,
+    second: Indices,
+    masks: Masks,
+    order: Indices,
+    rank: Indices,
+    sweeps: int,
+) -> tuple[Indices, Indices, Indices, Masks, int, int, int, int]:
+    """Sweep up and down until nothing changes, or `sweeps` times if that is positive.
+
+    Returns order, both ends and label of every edge of the chordal graph, the number of the edge that became
+    empty or -1, triangles seen, refinements and sweeps made.
+    """
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    done, later = complete(entities, pairs, order.tolist(), rank.tolist())
+    position = {v: place for place, v in enumerate(done)}
+    sweeper = Sweeper(calculus, later)
+    made = quiet = 0
+    try:
+        for (a, b), mask in zip(pairs, masks.tolist(), strict=True):
+            low, high = position[a], position[b]
+            if low < high:
+                sweeper.refine((low, high), mask)
+            else:
+                sweeper.refine((high, low), calculus.converse(mask))
+        sweeper.refinements = 0
+        while quiet < 2 and (sweeps <= 0 or made < sweeps):
+            before = sweeper.refinements
+            made += 1
+            (sweeper.up if made % 2 else sweeper.down)()
+            quiet = quiet + 1 if sweeper.refinements == before else 0
+    except _Empty:
+        pass  # the conflict is in the sweeper
+    edges = list(sweeper.labels)
+    ends = np.array([(done[v], done[u]) for v, u in edges], dtype=np.int32).reshape(-1, 2)
+    return (
+        np.array(done, dtype=np.int32),
+        ends[:, 0].copy(),
+        ends[:, 1].copy(),
+        np.array(list(sweeper.labels.values()), dtype=np.uint64),
+        edges.index(sweeper.conflict) if sweeper.conflict else -1,
+        sweeper.triangles,
+        sweeper.refinements,
+        made,
+    )

@@ -1,0 +1,122 @@
+"""What the algorithms answer with: whether the facts can hold together, what follows, and what it took."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from epignn.calculus.algebra import Calculus, Masks
+from epignn.calculus.network import Fact, Indices, Network
+
+
+class Answer(StrEnum):
+    """Whether a network has a model."""
+
+    CONSISTENT = "consistent"
+    """It has one."""
+    CLOSED = "closed"
+    """No contradiction was found, by a method that does not exclude one for relations such as these."""
+    INCONSISTENT = "inconsistent"
+    """It has none; this is certain."""
+    UNDECIDED = "undecided"
+    """The search reached its limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of an algorithm on a network.
+
+    Attributes:
+        network: what was asked about.
+        algorithm: who answers.
+        answer: whether the facts can hold together.
+        first, second, masks: the refined sets, one for each pair the algorithm kept; others are unknown.
+        statistics: what it took: seconds, steps, refinements and the like.
+    """
+
+    network: Network
+    algorithm: str
+    answer: Answer
+    first: Indices
+    second: Indices
+    masks: Masks
+    statistics: Mapping[str, float]
+    _explain: Callable[[], list[int]] = field(repr=False, default=list)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no contradiction was found."""
+        return self.answer is not Answer.INCONSISTENT
+
+    @cached_property
+    def conflict(self) -> tuple[Fact, ...]:
+        """A minimal set of facts that cannot hold together: without any one of them the others can.
+
+        Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell.
+        """
+        if self.consistent:
+            return ()
+        return tuple(self.network.fact(f) for f in self._explain())
+
+    @cached_property
+    def _sets(self) -> dict[tuple[int, int], int]:
+        return dict(
+            zip(
+                zip(self.first.tolist(), self.second.tolist(), strict=True),
+                self.masks.tolist(),
+                strict=True,
+            )
+        )
+
+    def relations(self, head: str, tail: str) -> int:
+        """What may hold from head to tail; everything, where the algorithm kept nothing of the pair."""
+        i, j = self.network.position(head), self.network.position(tail)
+        calculus = self.network.calculus
+        if i == j:
+            return calculus.identity_mask
+        if (i, j) in self._sets:
+            return self._sets[i, j]
+        return calculus.converse(self._sets.get((j, i), calculus.universal))
+
+    @property
+    def closed(self) -> Network:
+        """The refined network; pairs of which nothing is known are left out."""
+        known = self.masks != np.uint64(self.network.calculus.universal)
+        network = self.network
+        return Network(
+            network.calculus,
+            network.names,
+            self.first[known],
+            self.second[known],
+            self.masks[known],
+            network.title,
+        )
+
+
+def decided(calculus: Calculus, masks: Iterable[int], *, atomic_only: bool = False) -> bool:
+    """Whether closure decides consistency of networks over these sets.
+
+    With `atomic_only` the method is known to decide networks of single relations, not the larger tractable
+    classes.
+    """
+    classes = frozenset() if atomic_only else calculus.tractable
+    return calculus.decides and all(
+        mask.bit_count() == 1 or mask == calculus.universal or mask in classes for mask in masks
+    )
+
+
+def verdict(network: Network, consistent: bool, *, atomic_only: bool = False) -> Answer:
+    """The answer of a closure method: `CONSISTENT` only where closure decides such relations."""
+    if not consistent:
+        return Answer.INCONSISTENT
+    masks = np.unique(network.masks).tolist()
+    certain = decided(network.calculus, masks, atomic_only=atomic_only)
+    return Answer.CONSISTENT if certain else Answer.CLOSED
+
+
+def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
+    """The pairs of a square matrix with `first < second`."""
+    first, second = np.triu_indices(len(matrix), 1)
+    return first.astype(np.int32), second.astype(np.int32), matrix[first, second]
