@@ -1,5 +1,48 @@
-"""epignn: reasoning about relations, exactly and learnt. Importing it loads no torch."""
+"""Reasoning about relations, exactly and learnt. Importing this loads no torch.
 
+>>> from epignn import Network, close, load
+>>> facts = [("a", "ec", "b"), ("b", "ntpp", "c"), ("a", "tppi", "d"), ("d", "po", "c")]
+>>> rcc8 = load("rcc8")
+>>> rcc8.format(close(Network.of(rcc8, facts)).relations("a", "c"))
+'PO'
+"""
+
+from epignn.calculus import CALCULI, load
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.closure import Incremental, close
+from epignn.calculus.directional import directional
+from epignn.calculus.formats import read_networks, write_network
+from epignn.calculus.network import Fact, Network
+from epignn.calculus.result import Answer, Result
+from epignn.calculus.search import Entailment, entails, minimal_labels, solve
+from epignn.calculus.sparse import dpc, dpc_plus, partial
+from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName
 from epignn.version import __version__
 
-__all__ = ["__version__"]
+__all__ = [
+    "CALCULI",
+    "Answer",
+    "BadArgument",
+    "BadCalculus",
+    "BadFile",
+    "Calculus",
+    "Entailment",
+    "EpignnError",
+    "Fact",
+    "Incremental",
+    "Network",
+    "Result",
+    "UnknownName",
+    "__version__",
+    "close",
+    "directional",
+    "dpc",
+    "dpc_plus",
+    "entails",
+    "load",
+    "minimal_labels",
+    "partial",
+    "read_networks",
+    "solve",
+    "write_network",
+]

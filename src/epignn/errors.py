@@ -41,6 +41,17 @@ class BadFile(EpignnError):
         super().__init__(f"{place}: {message}" if place else message)
 
 
+def near_misses(name: str, known: Iterable[str], most: int = 2) -> list[str]:
+    """The known names that look like this one; case does not matter.
+
+    >>> near_misses("NTTP", ["NTPP", "DC"])
+    ['NTPP']
+    """
+    by_folded = {other.casefold(): other for other in known}
+    close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5)
+    return [by_folded[folded] for folded in close]
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a name that is not among the known ones, with the near misses first.
 
@@ -48,9 +59,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     "Unknown calculus 'rcc-8'. Did you mean 'rcc8'? Known: allen, rcc8."
     """
     names = sorted(known)
-    by_folded = {n.casefold(): n for n in names}
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=2, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(repr(by_folded[n]) for n in close)}?" if close else ""
+    close = near_misses(name, names)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     return UnknownName(f"Unknown {kind} {name[:80]!r}.{hint} Known: {shown or 'none'}.")
 

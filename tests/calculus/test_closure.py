@@ -40,9 +40,7 @@ def closed_matrix(network: Network, backend: str) -> np.ndarray | None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", CALCULI)
-@pytest.mark.parametrize(
-    ("entities", "density", "size"), [(3, 0.9, 1), (7, 0.5, 1.2), (9, 0.6, 3), (12, 0.3, 4)]
-)
+@pytest.mark.parametrize(("entities", "density", "size"), [(3, 0.9, 1), (7, 0.5, 1.2), (9, 0.6, 3), (12, 0.3, 4)])
 def test_equals_the_definition(name, entities, density, size, backend, rng):
     seen = set()
     for _ in range(12):

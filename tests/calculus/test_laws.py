@@ -108,9 +108,7 @@ def test_point_and_cardinal_are_what_random_points_show(rng):
     point, cardinal = load("point"), load("cardinal")
     values = rng.normal(size=200).round(1).tolist()
     relate = lambda a, b: "<" if a < b else ">" if a > b else "="  # noqa: E731
-    np.testing.assert_array_equal(
-        observed(point, relation_table(point, relate, values)), point.composition_table
-    )
+    np.testing.assert_array_equal(observed(point, relation_table(point, relate, values)), point.composition_table)
 
     def direction(a, b):
         north_south = "N" if a[1] > b[1] else "S" if a[1] < b[1] else ""

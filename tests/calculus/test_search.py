@@ -70,9 +70,7 @@ def test_tractable_classes_are_decided_by_closure(name, rng):
         network = Network.of(calculus, facts, names)
         closed = close(network).answer
         assert closed is not Answer.CLOSED
-        without_class = Network(
-            without_tractable(name), network.names, network.heads, network.tails, network.masks
-        )
+        without_class = Network(without_tractable(name), network.names, network.heads, network.tails, network.masks)
         assert solve(without_class).answer is closed
         answers.add(closed)
     assert answers == {Answer.CONSISTENT, Answer.INCONSISTENT}

@@ -20,6 +20,8 @@ Model = TypeVar("Model")
 Masks = NDArray[np.uint64]
 
 MAX_RELATIONS = 64
+RESERVED = ("*", "?", "∅")
+"""The universal set, twice, and the empty one."""
 
 
 def members(mask: int) -> Iterator[int]:
@@ -76,6 +78,8 @@ class Calculus:
             raise BadCalculus(f"{self.name}: 1 to {MAX_RELATIONS} base relations, not {len(self.relations)}.")
         folded: dict[str, str] = {}
         for relation in self.relations:
+            if relation in RESERVED or not relation or any(c.isspace() or c in "|(),." for c in relation):
+                raise BadCalculus(f"{self.name}: {relation!r} cannot name a relation; choose a plain word.")
             twin = folded.setdefault(relation.casefold(), relation)
             if twin is not relation:
                 raise BadCalculus(
@@ -109,9 +113,9 @@ class Calculus:
         return name.casefold() in self._by_name
 
     def parse_one(self, name: str) -> int:
-        """The mask of one name; `*` and `?` are the universal set."""
-        if name in ("*", "?"):
-            return self.universal
+        """The mask of one name; `*` and `?` are the universal set, `∅` the empty one."""
+        if name in RESERVED:
+            return 0 if name == "∅" else self.universal
         try:
             return self._by_name[name.casefold()]
         except KeyError:
@@ -254,7 +258,7 @@ def horn_sets(comparisons: Mapping[str, Sequence[int]], relations: Sequence[str]
         positive.append(satisfying(lambda signs, p=p: signs[p] >= 0))  # type: ignore[misc]
         positive.append(satisfying(lambda signs, p=p: signs[p] == 0))  # type: ignore[misc]
     unequal = [satisfying(lambda signs, p=p: signs[p] != 0) for p in pairs]  # type: ignore[misc]
-    clauses = set()
+    clauses: set[int] = set()
     for chosen in product((False, True), repeat=len(unequal)):
         negative = 0
         for mask, used in zip(unequal, chosen, strict=True):

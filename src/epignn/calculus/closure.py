@@ -118,9 +118,7 @@ class Incremental:
         self = cls(network.calculus, backend)
         self._index = {name: i for i, name in enumerate(network.names)}
         self._grow()
-        self._facts = list(
-            zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
-        )
+        self._facts = list(zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True))
         closure = self._closure
         self._consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
         self._certain = decided(network.calculus, np.unique(network.masks).tolist())

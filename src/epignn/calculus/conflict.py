@@ -8,7 +8,6 @@ that became empty, then entity by entity, then fact by fact.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epignn.calculus.network import Network
 
@@ -44,16 +43,14 @@ def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[i
     return sorted(minimal_subset(inside(core), holds_not))
 
 
-def _surroundings(
-    network: Network, holds_not: Callable[[list[int]], bool], near: tuple[int, int]
-) -> list[int]:
+def _surroundings(network: Network, holds_not: Callable[[list[int]], bool], near: tuple[int, int]) -> list[int]:
     """The facts among the entities within a few steps of a pair: the first reach that is inconsistent."""
     reached = np.zeros(len(network.names), dtype=bool)
     reached[list(near)] = True
     while True:
-        facts: NDArray[np.intp] = np.flatnonzero(reached[network.heads] & reached[network.tails])
-        if len(facts) and holds_not(facts.tolist()):
-            return facts.tolist()
+        facts: list[int] = np.flatnonzero(reached[network.heads] & reached[network.tails]).tolist()
+        if facts and holds_not(facts):
+            return facts
         touched = reached[network.heads] | reached[network.tails]
         before = int(reached.sum())
         reached[network.heads[touched]] = True

@@ -65,6 +65,8 @@ class Network:
     ) -> "Network":
         """Build a network from `(head, relations, tail)` triples; entities are numbered as they appear."""
         index = {name: i for i, name in enumerate(names)}
+        if len(index) != len(names):
+            raise BadArgument("an entity is listed twice.")
         rows = [
             (
                 index.setdefault(head, len(index)),
@@ -122,9 +124,7 @@ class Network:
         """The same facts over the entities that occur in them."""
         used, ends = np.unique(np.concatenate([self.heads, self.tails]), return_inverse=True)
         heads, tails = np.split(ends.astype(np.int32), 2)
-        return Network(
-            self.calculus, tuple(self.names[i] for i in used), heads, tails, self.masks, self.title
-        )
+        return Network(self.calculus, tuple(self.names[i] for i in used), heads, tails, self.masks, self.title)
 
     def matrix(self) -> Masks:
         """What the facts say of every pair: `matrix[i, j]` from i to j, converses included."""

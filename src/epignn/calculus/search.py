@@ -29,9 +29,7 @@ def solve(network: Network, max_nodes: int | None = None, backend: Backend = "au
     """
     start = time.perf_counter()
     closure, loaded = _load(network, backend)
-    answer, nodes = (
-        _search(network.calculus, closure, max_nodes, backend) if loaded else (Answer.INCONSISTENT, 0)
-    )
+    answer, nodes = _search(network.calculus, closure, max_nodes, backend) if loaded else (Answer.INCONSISTENT, 0)
     return Result(
         network,
         "search",
@@ -155,9 +153,7 @@ def _search(
 
 def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> list[int]:
     near = closure.conflict if closure.conflict[0] >= 0 else (int(network.heads[0]), int(network.tails[0]))
-    return minimal_conflict(
-        network, lambda part: solve(part, backend=backend).answer is Answer.INCONSISTENT, near
-    )
+    return minimal_conflict(network, lambda part: solve(part, backend=backend).answer is Answer.INCONSISTENT, near)
 
 
 def _with_fact(network: Network, head: int, tail: int, mask: int) -> Network:

@@ -22,9 +22,7 @@ from epignn.errors import BadArgument
 Queries = Iterable[tuple[str, str]]
 
 
-def dpc(
-    network: Network, order: Sequence[str] = (), queries: Queries = (), backend: Backend = "auto"
-) -> Result:
+def dpc(network: Network, order: Sequence[str] = (), queries: Queries = (), backend: Backend = "auto") -> Result:
     """Directional path consistency: one sweep along an elimination order.
 
     Args:

@@ -103,9 +103,7 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
             elif identity in (r, s):
                 row.append(1 << (s if r == identity else r))
             else:
-                raise BadFile(
-                    f'the cell {left} ∘ {right} is missing; write "*" if anything is possible.', file
-                )
+                raise BadFile(f'the cell {left} ∘ {right} is missing; write "*" if anything is possible.', file)
         composition.append(tuple(row))
     aliases = raw.get("aliases", {})
     if not isinstance(aliases, dict):
@@ -128,9 +126,7 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
     )
 
 
-def _converses(
-    raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...], file: str
-) -> tuple[int, ...]:
+def _converses(raw: Mapping[str, Any], relation: Any, relations: tuple[str, ...], file: str) -> tuple[int, ...]:
     pairs: dict[int, int] = {}
     for left, right in _need(raw, "converse", (dict,), file).items():
         r, s = relation(left, "[converse]"), relation(right, "[converse]")
@@ -143,9 +139,7 @@ def _converses(
                 )
     missing = [name for r, name in enumerate(relations) if r not in pairs]
     if missing:
-        raise BadFile(
-            f"[converse] says nothing of {', '.join(missing)}; a symmetric relation is its own.", file
-        )
+        raise BadFile(f"[converse] says nothing of {', '.join(missing)}; a symmetric relation is its own.", file)
     return tuple(pairs[r] for r in range(len(relations)))
 
 
@@ -203,9 +197,7 @@ def write_calculus(calculus: Calculus) -> str:
         lines += ["", "[aliases]"]
         lines += [f"{quoted(alias)} = {quoted(meaning)}" for alias, meaning in calculus.aliases.items()]
     lines += ["", "[converse]"]
-    lines += [
-        f"{quoted(name)} = {quoted(names[c])}" for name, c in zip(names, calculus.converses, strict=True)
-    ]
+    lines += [f"{quoted(name)} = {quoted(names[c])}" for name, c in zip(names, calculus.converses, strict=True)]
     for name, row in zip(names, calculus.composition, strict=True):
         lines += ["", f"[composition.{quoted(name)}]"]
         lines += [f"{quoted(right)} = {cell(mask)}" for right, mask in zip(names, row, strict=True)]

@@ -1,0 +1,5 @@
+"""`python -m epignn` is `epignn`."""
+
+from epignn.cli import main
+
+main()

@@ -1,0 +1,55 @@
+"""The command line: parse, call one library function, print.
+
+Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input.
+"""
+
+import os
+import re
+import sys
+import warnings
+
+from epignn.errors import EpignnError
+
+SEVERAL = ("--k", "--b")
+"""Options that take several numbers."""
+
+
+def spread(arguments: list[str]) -> list[str]:
+    """Write options of several numbers as the parser wants them, one number each.
+
+    >>> spread(["--k", "2", "3", "--b=1-3", "x"])
+    ['--k', '2', '--k', '3', '--b', '1', '--b', '2', '--b', '3', 'x']
+    """
+    result: list[str] = []
+    option = ""
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if name in SEVERAL:
+            option = name
+            if not equals:
+                continue
+            argument = value
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", argument)
+        if not option or (not found and name not in SEVERAL):
+            option = ""
+            result.append(argument)
+            continue
+        numbers = range(int(found[1]), int(found[2] or found[1]) + 1) if found else [argument]
+        for number in numbers or [argument]:
+            result += [option, str(number)]
+    return result
+
+
+def main() -> None:
+    """Run `epignn`; an error of ours becomes one line and exit code 2, never a traceback."""
+    from epignn.cli.app import app
+
+    warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
+    try:
+        app(args=spread(sys.argv[1:]))
+    except EpignnError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of our output has gone, as in `epignn … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,21 @@
+"""The commands and their help; each lives in a module of its own that is loaded with it."""
+
+import typer
+
+from epignn.cli import benchmark, calculi, demo, info, networks
+
+app = typer.Typer(
+    name="epignn",
+    help="Reason about relations: between regions, intervals, points. Exit codes: 0 answered, 1 inconsistent or "
+    "not entailed, 2 bad input.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("close")(networks.close)
+app.command("entails")(networks.entails)
+app.command("check")(benchmark.check)
+app.command("generate")(benchmark.generate)
+app.add_typer(calculi.app, name="calculus")
+app.command("demo")(demo.demo)
+app.command("info")(info.info)

@@ -1,0 +1,106 @@
+"""`epignn calculus`: list, show and validate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epignn.calculus import CALCULI, load
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.laws import LAWS
+from epignn.calculus.toml import load_calculus, write_calculus
+from epignn.cli.output import emit_json, table
+
+app = typer.Typer(
+    help="The calculi: which there are, what their tables say, whether yours obeys the laws.",
+    no_args_is_help=True,
+)
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@app.command("list")
+def list_calculi(as_json: Json = False) -> None:
+    """List the calculi that come with epignn."""
+    calculi = [load(name) for name in CALCULI]
+    if as_json:
+        emit_json(
+            {"calculi": [{"name": c.name, "title": c.title, "relations": list(c.relations)} for c in calculi]}
+        )
+        return
+    table(("name", "what it tells", "relations"), [(c.name, c.title, " ".join(c.relations)) for c in calculi])
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A name from `epignn calculus list`, or a .toml file.")],
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print it as a calculus file, to start your own from.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the relations, converses and composition table of a calculus."""
+    calculus = load(name)
+    if toml:
+        typer.echo(write_calculus(calculus), nl=False)
+    elif as_json:
+        emit_json(_as_dict(calculus))
+    else:
+        _print(calculus)
+
+
+def _as_dict(calculus: Calculus) -> dict[str, object]:
+    names = calculus.relations
+    return {
+        "name": calculus.name,
+        "title": calculus.title,
+        "source": calculus.source,
+        "relations": list(names),
+        "identity": names[calculus.identity],
+        "converse": {name: names[c] for name, c in zip(names, calculus.converses, strict=True)},
+        "composition": {
+            left: {right: list(calculus.names(mask)) for right, mask in zip(names, row, strict=True)}
+            for left, row in zip(names, calculus.composition, strict=True)
+        },
+        "aliases": dict(calculus.aliases),
+        "decides": calculus.decides,
+        "tractable": len(calculus.tractable),
+    }
+
+
+def _print(calculus: Calculus) -> None:
+    names = calculus.relations
+    typer.echo(f"{calculus.name}: {calculus.title or 'no title'}")
+    if calculus.source:
+        typer.echo(f"source: {calculus.source}")
+    typer.echo(f"identity: {names[calculus.identity]}")
+    pairs = [f"{a}–{names[c]}" for a, c in zip(names, calculus.converses, strict=True) if names[c] != a]
+    typer.echo(f"converses: {', '.join(pairs) or 'every relation is its own'}")
+    rows = [
+        (left, *(calculus.format(mask).replace("|", " ") for mask in row))
+        for left, row in zip(names, calculus.composition, strict=True)
+    ]
+    table(("∘", *names), rows, "composition (* is any relation)")
+
+
+@app.command()
+def validate(
+    file: Annotated[Path, typer.Argument(help="A calculus as a .toml file.")],
+    as_json: Json = False,
+) -> None:
+    """Check a calculus file against the laws of the algebra; a broken law is an error that names the cell."""
+    calculus = load_calculus(file)
+    laws = [law for law in LAWS if law != "associativity" or calculus.associative]
+    if as_json:
+        emit_json(
+            {
+                "file": str(file),
+                "name": calculus.name,
+                "relations": len(calculus),
+                "laws": laws,
+                "valid": True,
+            }
+        )
+        return
+    typer.echo(f"{file}: {calculus.name} has {len(calculus)} relations and obeys every law:")
+    for law in laws:
+        typer.echo(f"  {law}")

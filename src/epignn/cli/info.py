@@ -1,0 +1,42 @@
+"""`epignn info`: what is installed and which kernels answer."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from epignn.calculus.backend import MISSING, native
+from epignn.cli.output import emit_json
+from epignn.version import __version__
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def info(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Tell the versions, which kernels answer, and where benchmark files are looked for."""
+    facts = {
+        "epignn": __version__,
+        "kernels": "native" if native is not None else "numpy",
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "numpy": _version_of("numpy"),
+        "torch": _version_of("torch"),
+        "cores": os.cpu_count(),
+        "EPIGNN_DATA": os.environ.get("EPIGNN_DATA"),
+    }
+    if as_json:
+        emit_json(facts)
+        return
+    for name, value in facts.items():
+        typer.echo(f"{name:<12} {'—' if value is None else value}")
+    if native is None:
+        typer.echo(MISSING)

@@ -1,0 +1,67 @@
+"""What commands share: JSON on standard output, everything for people in tables, progress on standard error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def emit_json(document: dict[str, Any]) -> None:
+    """Write one JSON document on standard output and nothing else."""
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """Write a table for people; columns of numbers are set right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(title=title or None, title_justify="left", title_style="bold")
+    cells = [[str(cell) for cell in row] for row in rows]
+    for c, name in enumerate(columns):
+        numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
+        grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        grid.add_row(*map(Text, row))
+    Console(highlight=False).print(grid)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace(",", "").replace("-", "", 1).isdigit()
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something goes on, where a person watches."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, moved by calling `(done, total)`; silent where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)

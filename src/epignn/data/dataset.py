@@ -1,0 +1,185 @@
+"""Dataset: many small relational graphs with one query each, as flat arrays.
+
+Graph `g` owns the edges `edge_offset[g]:edge_offset[g + 1]`; its nodes are numbered from 0. Nothing here
+knows files, calculi or torch: readers and generators make a `Dataset`, models and provers take it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.errors import BadArgument
+
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One problem in words: edges as `(source, relation, target)`, a query pair and its label.
+
+    >>> print(Example(((0, "EC", 1), (1, "NTPPI", 2)), (0, 2), "DC"))
+    EC(0, 1), NTPPI(1, 2) entails DC(0, 2)
+    """
+
+    edges: tuple[tuple[int, str, int], ...]
+    query: tuple[int, int]
+    label: str
+
+    def __str__(self) -> str:
+        facts = ", ".join(f"{relation}({source}, {target})" for source, relation, target in self.edges)
+        return f"{facts} entails {self.label}({self.query[0]}, {self.query[1]})"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Problems over one vocabulary of relations.
+
+    Attributes:
+        relations: names of the base relations; labels are positions in it.
+        node_count: nodes of each graph, shape (G,).
+        edge_offset: first edge of each graph and the end, shape (G + 1,), int64.
+        edge_source, edge_target: node numbers within the graph, shape (E,).
+        edge_label: base relation from source to target, shape (E,).
+        query_head, query_tail, label: the relation asked for, and its answer, shape (G,).
+        k, b: path length and number of base branches of the whole set; 0 where unknown or mixed.
+
+    >>> data = Dataset(("DC", "EC"), [3], [0, 2], [0, 1], [1, 2], [1, 0], [0], [2], [1])
+    >>> print(data.example(0))
+    EC(0, 1), DC(1, 2) entails EC(0, 2)
+    """
+
+    relations: tuple[str, ...]
+    node_count: Ints
+    edge_offset: Offsets
+    edge_source: Ints
+    edge_target: Ints
+    edge_label: Ints
+    query_head: Ints
+    query_tail: Ints
+    label: Ints
+    k: int = 0
+    b: int = 0
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            dtype = np.int64 if name == "edge_offset" else np.int32
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=dtype))
+        _check_shapes(self)
+        _check_ranges(self)
+
+    def __len__(self) -> int:
+        """The number of graphs."""
+        return len(self.node_count)
+
+    @property
+    def edge_count(self) -> Offsets:
+        """Edges of each graph, shape (G,)."""
+        return np.diff(self.edge_offset)
+
+    def select(self, indices: NDArray[Any] | Sequence[int] | slice) -> "Dataset":
+        """Some of the graphs, in the order given; a boolean mask or a slice will do too."""
+        chosen = np.arange(len(self))[indices if isinstance(indices, slice) else _as_index(indices)]
+        count = self.edge_count[chosen]
+        offset = offsets(count)
+        edge = np.repeat(self.edge_offset[chosen] - offset[:-1], count) + np.arange(offset[-1])
+        return Dataset(
+            self.relations,
+            self.node_count[chosen],
+            offset,
+            self.edge_source[edge],
+            self.edge_target[edge],
+            self.edge_label[edge],
+            self.query_head[chosen],
+            self.query_tail[chosen],
+            self.label[chosen],
+            k=self.k,
+            b=self.b,
+        )
+
+    @classmethod
+    def concat(cls, parts: Sequence["Dataset"]) -> "Dataset":
+        """The graphs of all parts, in order; `k` and `b` are kept where all parts agree on them.
+
+        Raises:
+            BadArgument: there is no part, or the parts name their relations differently.
+        """
+        if not parts:
+            raise BadArgument("nothing to concatenate: give at least one data set.")
+        first = parts[0]
+        for part in parts:
+            if part.relations != first.relations:
+                raise BadArgument(
+                    f"data sets over different relations cannot be joined: {' '.join(first.relations)} "
+                    f"against {' '.join(part.relations)}."
+                )
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
+        arrays["edge_offset"] = offsets(np.concatenate([part.edge_count for part in parts]))
+        return cls(
+            first.relations,
+            **arrays,
+            k=first.k if all(part.k == first.k for part in parts) else 0,
+            b=first.b if all(part.b == first.b for part in parts) else 0,
+        )
+
+    def example(self, g: int) -> Example:
+        """Graph number `g`, readable."""
+        start, end = self.edge_offset[g], self.edge_offset[g + 1]
+        edges = zip(
+            self.edge_source[start:end].tolist(),
+            (self.relations[r] for r in self.edge_label[start:end]),
+            self.edge_target[start:end].tolist(),
+            strict=True,
+        )
+        query = (int(self.query_head[g]), int(self.query_tail[g]))
+        return Example(tuple(edges), query, self.relations[self.label[g]])
+
+
+_ARRAYS = tuple(field.name for field in fields(Dataset) if field.name not in ("relations", "k", "b"))
+
+
+def offsets(count: NDArray[Any]) -> Offsets:
+    """Where each of several runs starts, and where the last one ends.
+
+    >>> offsets(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    result = np.zeros(len(count) + 1, dtype=np.int64)
+    np.cumsum(count, out=result[1:])
+    return result
+
+
+def _as_index(indices: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+    array = np.asarray(indices)
+    return array.astype(np.intp) if array.size == 0 and array.dtype != np.bool_ else array
+
+
+def _check_shapes(data: Dataset) -> None:
+    graphs, edges = len(data.node_count), len(data.edge_source)
+    expected = {"edge_offset": graphs + 1, "edge_target": edges, "edge_label": edges}
+    expected |= dict.fromkeys(("query_head", "query_tail", "label"), graphs)
+    for name, length in expected.items():
+        if getattr(data, name).shape != (length,):
+            raise BadArgument(f"{name} has shape {getattr(data, name).shape}; expected ({length},).")
+    if data.edge_offset[0] != 0 or data.edge_offset[-1] != edges or np.any(np.diff(data.edge_offset) < 0):
+        raise BadArgument(f"edge_offset must rise from 0 to {edges}, the number of edges.")
+
+
+def _check_ranges(data: Dataset) -> None:
+    edge_nodes = np.repeat(data.node_count, data.edge_count)
+    limits = {
+        "edge_source": edge_nodes,
+        "edge_target": edge_nodes,
+        "query_head": data.node_count,
+        "query_tail": data.node_count,
+        "edge_label": len(data.relations),
+        "label": len(data.relations),
+    }
+    for name, limit in limits.items():
+        values = getattr(data, name)
+        if np.any((values < 0) | (values >= limit)):
+            what = "relations" if name.endswith("label") else "nodes of its graph"
+            raise BadArgument(f"{name} refers beyond the {what}; count both from 0.")

@@ -1,0 +1,68 @@
+"""`generate` and `check`: what is written is proved, published files are right, wrong labels are found."""
+
+import csv
+import gzip
+import json
+
+import pytest
+
+from epignn.cli import spread
+
+
+def test_generate_then_check(epignn, tmp_path):
+    out = tmp_path / "bench"
+    ran = epignn("generate", "rcc8", "--k", "2", "3", "--b", "1-2", "--per-label", 5, "--seed", 3, "--out", out)
+    assert ran.code == 0
+    files = sorted(out.glob("*.csv.gz"))
+    assert [file.name for file in files] == [f"test_rcc8_k_{k}_b_{b}.csv.gz" for k in (2, 3) for b in (1, 2)]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["seed"] == 3
+    checked = json.loads(epignn("check", *files, "--json").out)
+    assert [result["entailed"] for result in checked["files"]] == [40] * 4
+    again = epignn("generate", "rcc8", "--k", 2, "--b", 1, "--per-label", 5, "--out", out)
+    assert again.code == 2
+    assert "exists already" in again.err
+
+
+@pytest.mark.parametrize("algorithm", ["closure", "dpc", "directional"])
+def test_check_finds_a_wrong_label(epignn, tmp_path, algorithm):
+    out = tmp_path / "bench"
+    epignn("generate", "allen", "--k", 3, "--b", 2, "--per-label", 2, "--out", out)
+    (file,) = out.glob("*.csv.gz")
+    with gzip.open(file, "rt", newline="") as stream:
+        rows = list(csv.reader(stream))
+    rows[1][4] = "<" if rows[1][4] != "<" else ">"
+    with gzip.open(file, "wt", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    ran = epignn("check", file, "--algorithm", algorithm, "--json")
+    assert ran.code == 1
+    (result,) = json.loads(ran.out)["files"]
+    assert (result["entailed"], result["wrong"]) == (25, 1)
+    assert "row 0: label" in epignn("check", file).out
+
+
+def test_published_files(epignn, data):
+    files = [data / "rcc8_ia" / f"test_{name}_k_2_b_2.csv.gz" for name in ("rcc8", "interval")]
+    ran = epignn("check", *files, "--json")
+    assert ran.code == 0
+    results = json.loads(ran.out)["files"]
+    assert [(r["instances"], r["distinct"], r["calculus"]) for r in results] == [
+        (6400, 1229, "rcc8"),
+        (10400, 4461, "allen"),
+    ]
+
+
+def test_errors(epignn, tmp_path):
+    assert "Did you mean 'rcc8'" in epignn("generate", "rc8", "--out", tmp_path / "x").err
+    assert epignn("generate", "rcc8", "--k", 1, "--out", tmp_path / "x").code == 2
+    assert epignn("generate", "rcc8", "--k", "two", "--out", tmp_path / "x").code == 2
+    assert epignn("check", tmp_path / "none.csv").code == 2
+    assert "Did you mean 'closure'" in epignn("check", tmp_path / "none.csv", "--algorithm", "closur").err
+    assert not (tmp_path / "x").exists()
+
+
+def test_spread_leaves_other_words_alone():
+    assert spread(["rcc8", "--seed", "3", "--k", "2", "4", "--out", "7"]) == [
+        "rcc8", "--seed", "3", "--k", "2", "--k", "4", "--out", "7",
+    ]  # fmt: skip
+    assert spread(["--k", "x"]) == ["x"] or spread(["--k", "x"]) == ["--k", "x"]

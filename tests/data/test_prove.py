@@ -1,0 +1,33 @@
+"""Every published label is entailed, by every method; a wrong one is not proved."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from epignn.calculus import load
+from epignn.data.prove import METHODS, answers, prove
+from epignn.data.star_csv import read_csv
+
+FILES = [("rcc8", "rcc8"), ("allen", "interval")]
+CELLS = [(k, 1) for k in range(2, 10)] + [(k, b) for k in (2, 3, 4) for b in (2, 3)]
+
+
+@pytest.mark.parametrize(("k", "b"), CELLS)
+@pytest.mark.parametrize(("name", "published"), FILES)
+def test_every_published_label_is_entailed(name, published, k, b, data):
+    calculus = load(name)
+    problems = read_csv(data / "rcc8_ia" / f"test_{published}_k_{k}_b_{b}.csv.gz", calculus)
+    assert len(problems) == 800 * len(calculus)
+    label = np.uint64(1) << problems.label.astype(np.uint64)
+    for method in METHODS:
+        np.testing.assert_array_equal(answers(problems, calculus, method), label)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_wrong_label_is_not_proved(backend, data):
+    calculus = load("rcc8")
+    problems = read_csv(data / "rcc8_ia" / "test_rcc8_k_5_b_1.csv.gz", calculus).select(np.arange(0, 6400, 320))
+    assert prove(problems, calculus, backend).all()
+    spoiled = replace(problems, label=(problems.label + np.arange(20) % 2).astype(np.int32) % 8)
+    np.testing.assert_array_equal(prove(spoiled, calculus, backend), np.arange(20) % 2 == 0)
