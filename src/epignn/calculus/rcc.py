@@ -1,16 +1,15 @@
 """RCC-8, whose table is data with its source, and RCC-5, derived from it by forgetting boundaries."""
 
 from dataclasses import replace
-from importlib.resources import files
+from pathlib import Path
 
 from epignn.calculus.algebra import Calculus, members
-from epignn.calculus.toml import read_calculus
+from epignn.calculus.toml import load_calculus
 
 
 def rcc8() -> Calculus:
     """RCC-8, with the tractable class Ĥ8 of Renz and Nebel (1999)."""
-    text = files("epignn.calculus").joinpath("tables/rcc8.toml").read_text(encoding="utf-8")
-    table = read_calculus(text, "rcc8.toml")
+    table = load_calculus(Path(__file__).parent / "tables" / "rcc8.toml")
     return replace(table, tractable=_horn8(table))
 
 

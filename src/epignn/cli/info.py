@@ -2,7 +2,6 @@
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -13,6 +12,8 @@ from epignn.version import __version__
 
 
 def _version_of(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # slow to load
+
     try:
         return version(package)
     except PackageNotFoundError:
