@@ -141,13 +141,20 @@ void Closure::wake(int i, int k) {
   }
 }
 
+// The relation holds no longer from i to j.
+void Closure::clear(int i, int j, int relation) {
+  const std::size_t at = i * block_ + static_cast<std::size_t>(relation) * words_ + j / 64;
+  if (recording_) trail_.push_back({at, bits_[at]});
+  bits_[at] &= ~(Word{1} << (j % 64));
+}
+
 bool Closure::refine(int i, int j, Mask mask) {
   const Mask removed = label(i, j) & ~mask;
   if (!removed) return true;
   for (Mask rest = removed; rest; rest &= rest - 1) {
     const int t = lowest(rest);
-    row(i)[static_cast<std::size_t>(t) * words_ + j / 64] &= ~(Word{1} << (j % 64));
-    row(j)[static_cast<std::size_t>(algebra_->converses[t]) * words_ + i / 64] &= ~(Word{1} << (i % 64));
+    clear(i, j, t);
+    clear(j, i, algebra_->converses[t]);
   }
   ++statistics.refinements;
   if (!label(i, j) || !label(j, i)) {
@@ -184,6 +191,9 @@ bool Closure::refine_row(int i) {
 bool Closure::record_changes(int i) {
   const int relations = algebra_->relations;
   const Word* const mine = row(i);
+  if (recording_)
+    for (std::size_t at = 0; at < block_; ++at)
+      if (before_[at] != mine[at]) trail_.push_back({i * block_ + at, before_[at]});
   for (int w = 0; w < words_; ++w) {
     Word changed = 0, alive = 0;
     for (int t = 0; t < relations; ++t) {
@@ -200,8 +210,7 @@ bool Closure::record_changes(int i) {
       const int bit = lowest(rest), j = w * 64 + bit;
       for (int t = 0; t < relations; ++t) {
         const std::size_t at = static_cast<std::size_t>(t) * words_ + w;
-        if ((before_[at] & ~mine[at]) >> bit & 1)
-          row(j)[static_cast<std::size_t>(algebra_->converses[t]) * words_ + i / 64] &= ~(Word{1} << (i % 64));
+        if ((before_[at] & ~mine[at]) >> bit & 1) clear(j, i, algebra_->converses[t]);
       }
       ++statistics.refinements;
       const Mask now = label(i, j);
@@ -232,6 +241,41 @@ bool Closure::close(const Interrupt& interrupt) {
   queue_.clear();
   queue_front_ = 0;
   return true;
+}
+
+std::uint64_t Closure::open(int i, int w, bool with_universal) const {
+  Word once = 0, twice = 0, always = ~Word{0};
+  const Word* at = row(i) + w;
+  for (int t = 0; t < algebra_->relations; ++t, at += words_) {
+    twice |= once & *at;
+    once |= *at;
+    always &= *at;
+  }
+  if (!with_universal) twice &= ~always;
+  return w == i / 64 ? twice & (~Word{1} << (i % 64)) : twice;
+}
+
+std::size_t Closure::mark() {
+  recording_ = true;
+  return trail_.size();
+}
+
+void Closure::undo(std::size_t mark) {
+  for (; trail_.size() > mark; trail_.pop_back()) bits_[trail_.back().at] = trail_.back().before;
+  for (; queue_front_ < queue_.size(); ++queue_front_) {  // news of what is no longer so
+    const int i = queue_[queue_front_];
+    queued_[i] = 0;
+    std::fill_n(awake_.begin() + static_cast<std::ptrdiff_t>(i) * words_, words_, 0);
+  }
+  queue_.clear();
+  queue_front_ = 0;
+  conflict[0] = conflict[1] = -1;
+}
+
+void Closure::forget() {
+  recording_ = false;
+  trail_.clear();
+  trail_.shrink_to_fit();
 }
 
 }  // namespace epignn

@@ -46,6 +46,8 @@ class Closure {
   Closure(const Algebra& algebra, std::shared_ptr<Plans> plans, int entities);
 
   int entities() const { return n_; }
+  int words() const { return (n_ + 63) / 64; }
+  const Algebra& algebra() const { return *algebra_; }
   Closure grown(int entities) const;  // the same knowledge, with further entities of which nothing is known
   Mask label(int i, int j) const;
   void matrix(Mask* out) const;
@@ -53,6 +55,14 @@ class Closure {
   bool refine(int i, int j, Mask mask);
   // Propagate until nothing changes. False when a pair has become empty: `conflict` names it.
   bool close(const Interrupt& interrupt);
+
+  // The j > i of word w to which several relations are possible from i; those where all are can be left out.
+  std::uint64_t open(int i, int w, bool with_universal) const;
+
+  // Ways back, for search: everything since a mark, which is set in a closed network, can be undone.
+  std::size_t mark();
+  void undo(std::size_t mark);
+  void forget();  // go no way back
 
   Statistics statistics;
   int conflict[2] = {-1, -1};
@@ -65,6 +75,7 @@ class Closure {
   bool refine_row(int i);
   bool record_changes(int i);
   void wake(int i, int k);
+  void clear(int i, int j, int relation);
 
   const Algebra* algebra_;
   std::shared_ptr<Plans> plans_;
@@ -79,6 +90,14 @@ class Closure {
   std::vector<char> queued_;
   std::vector<Word> before_, work_;
   std::vector<Mask> used_;  // the set with which k has refined the row under work
+
+  // Words of `bits_` before they changed, oldest first. Bits only go, so that it never grows beyond their number.
+  struct Change {
+    std::size_t at;
+    Word before;
+  };
+  std::vector<Change> trail_;
+  bool recording_ = false;
 };
 
 }  // namespace epignn

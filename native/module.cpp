@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "closure.hpp"
+#include "propagate.hpp"
+#include "readout.hpp"
 #include "search.hpp"
 #include "sparse.hpp"
 
@@ -156,11 +158,11 @@ nb::ndarray<nb::numpy, Mask> eliminate_many(const Algebra& algebra, Indices size
       second.push_back(tail(g));
     }
     rank[head(g)] = rank[tail(g)] = 1;
-    const Chordal graph = complete(sizes(g), first, second, {}, rank);
+    const Chordal graph = complete(sizes(g), first, second, {}, rank, interrupt);
     Sweeper sweeper(algebra, graph);
     if (!lay(algebra, graph, sweeper, source.data() + begin, target.data() + begin, masks.data() + begin, end - begin))
       return 0;
-    if (!sweeper.up([] {})) return 0;
+    if (!sweeper.up(interrupt)) return 0;
     if (head(g) == tail(g)) return algebra.identity;
     const Mask label = sweeper.labels.back();
     return graph.order.back() == tail(g) ? label : algebra.converse(label);
@@ -182,7 +184,7 @@ auto sweep(const Algebra& algebra, int entities, Indices first, Indices second, 
   int done = 0;
   {
     nb::gil_scoped_release release;
-    graph = complete(entities, copied(first), copied(second), copied(order), copied(rank));
+    graph = complete(entities, copied(first), copied(second), copied(order), copied(rank), interrupt);
     Sweeper sweeper(algebra, graph);
     bool open = lay(algebra, graph, sweeper, first.data(), second.data(), masks.data(), masks.size());
     for (std::int64_t quiet = 0; open && quiet < 2 && (sweeps <= 0 || done < sweeps); ++done) {
@@ -206,9 +208,77 @@ auto sweep(const Algebra& algebra, int entities, Indices first, Indices second, 
                          to_numpy(std::move(labels)), conflict, triangles, refinements, done);
 }
 
+// -- message passing: addresses of arrays, whose sizes the caller vouches for --
+
+template <typename T>
+T* at(std::uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+Messages messages(int facets, int size, int relations, int graphs, int rounds, bool self_message, bool descending,
+                  bool minimum, std::uintptr_t node_offset, std::uintptr_t offset, std::uintptr_t source,
+                  std::uintptr_t label) {
+  if (size < 1 || size > 256) throw std::invalid_argument("a facet holds 1 to 256 components");
+  return Messages{facets,
+                  size,
+                  relations,
+                  graphs,
+                  rounds,
+                  self_message,
+                  descending,
+                  minimum ? Pooling::min : Pooling::product,
+                  at<const std::int32_t>(node_offset),
+                  at<const std::int32_t>(offset),
+                  at<const std::int32_t>(source),
+                  at<const std::int32_t>(label)};
+}
+
+template <typename T>
+void propagate_as(const Messages& m, std::uintptr_t matrices, std::uintptr_t states, std::uintptr_t chosen,
+                  std::uintptr_t total, bool keep, int threads) {
+  forward<T>(m, at<const T>(matrices), at<T>(states), at<std::int32_t>(chosen), at<T>(total), keep, threads);
+}
+
+template <typename T>
+void propagate_back_as(const Messages& m, std::uintptr_t matrices, std::uintptr_t states, std::uintptr_t chosen,
+                       std::uintptr_t total, std::uintptr_t grad, std::uintptr_t grad_matrices, int threads) {
+  backward<T>(m, at<const T>(matrices), at<const T>(states), at<const std::int32_t>(chosen), at<const T>(total),
+              at<T>(grad), at<T>(grad_matrices), threads);
+}
+
+Readout readout(int facets, int size, int graphs, bool minimum, std::uintptr_t head, std::uintptr_t tail,
+                std::uintptr_t path_offset, std::uintptr_t path_node) {
+  if (size < 1 || size > 256) throw std::invalid_argument("a facet holds 1 to 256 components");
+  return Readout{facets,
+                 size,
+                 graphs,
+                 minimum ? Pooling::min : Pooling::product,
+                 at<const std::int32_t>(head),
+                 at<const std::int32_t>(tail),
+                 at<const std::int32_t>(path_offset),
+                 at<const std::int32_t>(path_node)};
+}
+
+template <typename T>
+void aggregate_as(const Readout& r, std::uintptr_t ahead, std::uintptr_t back, std::uintptr_t table,
+                  std::uintptr_t result, std::uintptr_t chosen, std::uintptr_t total) {
+  read_out<T>(r, at<const T>(ahead), at<const T>(back), at<const T>(table), at<T>(result), at<std::int32_t>(chosen),
+              at<T>(total));
+}
+
+template <typename T>
+void aggregate_back_as(const Readout& r, std::uintptr_t ahead, std::uintptr_t back, std::uintptr_t table,
+                       std::uintptr_t result, std::uintptr_t chosen, std::uintptr_t total, std::uintptr_t grad,
+                       std::uintptr_t grad_ahead, std::uintptr_t grad_back, std::uintptr_t grad_table) {
+  read_back<T>(r, at<const T>(ahead), at<const T>(back), at<const T>(table), at<const T>(result),
+               at<const std::int32_t>(chosen), at<const T>(total), at<const T>(grad), at<T>(grad_ahead),
+               at<T>(grad_back), at<T>(grad_table));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
+  nb::set_leak_warnings(false);  // a graph of gradients may outlive the interpreter
   m.doc() = "Compiled kernels of epignn. Use the functions of epignn.calculus; these do not check much.";
 
   nb::class_<Algebra>(m, "Algebra")
@@ -218,6 +288,9 @@ NB_MODULE(_native, m) {
             static_cast<int>(composition.shape(0)) != relations || static_cast<int>(composition.shape(1)) != relations)
           throw std::invalid_argument("the tables of an algebra differ in size");
         check_entities(converses, relations);
+        for (std::size_t c = 0; c < composition.size(); ++c)
+          if (relations < 64 && composition.data()[c] >> relations)
+            throw std::out_of_range("a composition holds a relation that is not there");
         new (self) Algebra(relations, identity, converses.data(), composition.data());
       });
 
@@ -248,11 +321,24 @@ NB_MODULE(_native, m) {
   m.def("solve",
         [](Closure& closure, Masks tractable, std::int64_t max_nodes) {
           nb::gil_scoped_release release;
-          Search search({tractable.data(), tractable.data() + tractable.size()}, max_nodes, interrupt);
+          Search search({tractable.data(), tractable.data() + tractable.size()}, closure.algebra().universal,
+                        max_nodes, interrupt);
           const Answer answer = search.solve(closure);
           return std::make_tuple(static_cast<int>(answer), search.nodes);
         },
         nb::arg("closure"), nb::arg("tractable"), nb::arg("max_nodes"));
+  nb::class_<Messages>(m, "Messages");
+  m.def("messages", &messages);
+  m.def("propagate_float", &propagate_as<float>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("propagate_double", &propagate_as<double>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("propagate_back_float", &propagate_back_as<float>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("propagate_back_double", &propagate_back_as<double>, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<Readout>(m, "Readout");
+  m.def("readout", &readout);
+  m.def("aggregate_float", &aggregate_as<float>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("aggregate_double", &aggregate_as<double>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("aggregate_back_float", &aggregate_back_as<float>, nb::call_guard<nb::gil_scoped_release>());
+  m.def("aggregate_back_double", &aggregate_back_as<double>, nb::call_guard<nb::gil_scoped_release>());
   m.def("close_many", &close_many);
   m.def("eliminate_many", &eliminate_many);
   m.def("sweep", &sweep);

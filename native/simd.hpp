@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define EPIGNN_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#define EPIGNN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define EPIGNN_CLONES
 #endif

@@ -38,10 +38,26 @@ class Waiting {
   std::priority_queue<Entry> heap_;
 };
 
+// Calls an interrupt whenever enough work was done.
+class Pause {
+ public:
+  explicit Pause(const Interrupt& interrupt) : interrupt_(interrupt) {}
+  void after(std::int64_t work) {
+    if ((done_ += work) < 1000000) return;
+    done_ = 0;
+    interrupt_();
+  }
+
+ private:
+  const Interrupt& interrupt_;
+  std::int64_t done_ = 0;
+};
+
 }  // namespace
 
 Chordal complete(int entities, const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second,
-                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank) {
+                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank,
+                 const Interrupt& interrupt) {
   std::vector<std::vector<std::int32_t>> neighbours(entities);
   for (std::size_t e = 0; e < first.size(); ++e) {
     neighbours[first[e]].push_back(second[e]);
@@ -56,11 +72,13 @@ Chordal complete(int entities, const std::vector<std::int32_t>& first, const std
   std::vector<std::vector<std::int32_t>> later(entities);
   Chordal graph;
   graph.order.reserve(entities);
+  Pause pause(interrupt);
   for (int p = 0; p < entities; ++p) {
     const std::int32_t v = order.empty() ? waiting.pop(position) : order[p];
     position[v] = p;
     graph.order.push_back(v);
     later[p] = std::move(neighbours[v]);
+    pause.after(static_cast<std::int64_t>(later[p].size()) * static_cast<std::int64_t>(later[p].size()));
     for (std::int32_t u : later[p]) {  // the neighbours of an eliminated entity become a clique
       auto& list = neighbours[u];
       merged.clear();
@@ -106,6 +124,7 @@ bool Sweeper::refine(std::int64_t edge, Mask mask) {
 
 bool Sweeper::up(const Interrupt& interrupt) {
   const int vertices = static_cast<int>(graph_.order.size());
+  Pause pause(interrupt);
   for (int v = 0; v < vertices; ++v) {
     const std::int64_t begin = graph_.offsets[v], end = graph_.offsets[v + 1];
     for (std::int64_t a = begin; a < end; ++a) {
@@ -117,13 +136,14 @@ bool Sweeper::up(const Interrupt& interrupt) {
         if (labels[b] != algebra_.universal && !refine(edge, algebra_.compose(back, labels[b]))) return false;
       }
       triangles += end - a - 1;
+      pause.after(end - a);
     }
-    if ((v & 1023) == 0) interrupt();
   }
   return true;
 }
 
 bool Sweeper::down(const Interrupt& interrupt) {
+  Pause pause(interrupt);
   for (int v = static_cast<int>(graph_.order.size()) - 1; v >= 0; --v) {
     const std::int64_t begin = graph_.offsets[v], end = graph_.offsets[v + 1];
     for (std::int64_t a = begin; a < end; ++a) {
@@ -136,8 +156,8 @@ bool Sweeper::down(const Interrupt& interrupt) {
         if (!refine(b, algebra_.compose(labels[a], across))) return false;
       }
       triangles += end - a - 1;
+      pause.after(end - a);
     }
-    if ((v & 1023) == 0) interrupt();
   }
   return true;
 }

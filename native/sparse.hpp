@@ -19,7 +19,8 @@ struct Chordal {
 // Complete a graph to a chordal one. Without an order the entity with the fewest neighbours goes next;
 // entities with a larger `rank` go later.
 Chordal complete(int entities, const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second,
-                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank);
+                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank,
+                 const Interrupt& interrupt);
 
 // Labels of the edges of a chordal graph, from a vertex to its later neighbours.
 class Sweeper {

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.closure import Incremental, close
-from epignn.calculus.network import Network
+from epignn.calculus.closure import MAX_DENSE, Incremental, close, dense_closure
+from epignn.calculus.network import Network, arrays
 from epignn.calculus.result import Answer
-from epignn.errors import UnknownName
+from epignn.errors import BadArgument, UnknownName
 from tests.conftest import random_network
 
 BACKENDS = ("native", "numpy")
@@ -201,6 +201,31 @@ def test_empty_and_tiny_networks(backend, calculus):
         result = close(Network.of(calculus, [], names), backend=backend)
         assert result.answer is Answer.CONSISTENT
         assert len(result.closed) == 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("small", "large"), [(5, 9), (64, 65), (70, 200), (130, 131)])
+def test_a_network_grows_with_all_it_knows(backend, small, large):
+    """Also with news that was not yet acted on; of further entities nothing is known."""
+    point = load("point")
+    for closed_before in (False, True):
+        first = dense_closure(point, small, backend)
+        first.refine(*arrays(range(small - 1), range(1, small), [1] * (small - 1)))
+        if closed_before:
+            first.close()
+        grown = first.grown(large)
+        assert grown.close()
+        expected = Network.of(
+            point, [(str(i), "<", str(i + 1)) for i in range(small - 1)], [str(i) for i in range(large)]
+        )
+        np.testing.assert_array_equal(grown.matrix(), close(expected, backend=backend).closed.matrix())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_too_many_entities_for_every_pair(backend):
+    network = Network.of(load("point"), [("0", "<", "1")], [str(i) for i in range(MAX_DENSE + 1)])
+    with pytest.raises(BadArgument, match=r"20,001 entities are too many .* Use partial closure"):
+        close(network, backend=backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

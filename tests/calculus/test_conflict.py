@@ -1,5 +1,7 @@
 """Minimal conflicts: inconsistent together, consistent without any one, also inside large networks."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from epignn.calculus import load
 from epignn.calculus.closure import close
 from epignn.calculus.conflict import minimal_subset
-from epignn.calculus.network import Network
+from epignn.calculus.network import Network, arrays
 from epignn.calculus.search import solve
 from epignn.calculus.sparse import partial
 from tests.calculus.test_closure import model_network
@@ -61,6 +63,31 @@ def test_a_contradiction_in_a_large_network_is_found(method, rng):
         "TPP(y, z)",
         "DC|EC(z, 10)",
     }
+
+
+@pytest.mark.parametrize("method", [close, solve])
+def test_a_wrong_fact_among_two_thousand_entities_is_found_within_seconds(method, rng):
+    place, ends = rng.permutation(2000), rng.integers(0, 2000, size=(2, 60_000))
+    ends = ends[:, ends[0] != ends[1]]
+    masks = np.where(place[ends[0]] < place[ends[1]], 1, 4)
+    masks[1000] = 5 - masks[1000]  # < for > or > for <
+    network = Network(load("point"), tuple(map(str, range(2000))), *arrays(*ends, masks))
+    start = time.perf_counter()
+    conflict = method(network).conflict
+    assert time.perf_counter() - start < 8  # about one on an idle machine
+    assert network.fact(1000) in conflict
+    assert_minimal(network, conflict, lambda part: not close(part).consistent)
+
+
+@pytest.mark.parametrize("method", [close, partial, solve])
+def test_a_long_way_round_is_found_within_seconds(method):
+    """A ring of 500, all of which is needed, beside a thousand facts that are not."""
+    ring = [(f"r{i}", "<", f"r{(i + 1) % 500}") for i in range(500)]
+    others = [(f"x{i}", "<", f"x{i + 1}") for i in range(500)] + [(f"r{i}", "<=", f"x{i}") for i in range(500)]
+    start = time.perf_counter()
+    conflict = method(Network.of(load("point"), others + ring)).conflict
+    assert time.perf_counter() - start < 10  # about one on an idle machine
+    assert [(fact.head, fact.relations, fact.tail) for fact in conflict] == ring
 
 
 def test_two_facts_that_contradict_each_other():

@@ -76,6 +76,20 @@ def test_tractable_classes_are_decided_by_closure(name, rng):
     assert answers == {Answer.CONSISTENT, Answer.INCONSISTENT}
 
 
+@pytest.mark.parametrize("name", CALCULI)
+def test_splits_lose_nothing(name, rng):
+    """Cut into parts of a tractable class or into single relations: the same answers."""
+    calculus = load(name)
+    answers = set()
+    for _ in range(300):
+        network = random_network(calculus, rng, 8, 1.0, rng.uniform(0.4, 0.5) * len(calculus))
+        single = Network(without_tractable(name), network.names, network.heads, network.tails, network.masks)
+        answer = solve(network).answer
+        assert answer is solve(single).answer
+        answers.add(answer)
+    assert answers == {Answer.CONSISTENT, Answer.INCONSISTENT}
+
+
 def without_tractable(name):
     from dataclasses import replace
 
@@ -145,6 +159,35 @@ def test_a_limit_leaves_it_undecided(backend):
     assert solve(network, max_nodes=0, backend=backend).answer is Answer.UNDECIDED
     assert entails(network, "0", "dc", "1", max_nodes=0, backend=backend).entailed is None
     assert solve(network, backend=backend).answer is Answer.CONSISTENT
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_was_tried_in_vain_leaves_no_trace(backend, rng):
+    """A search that fails or gives up goes back to the closed network, however deep it was."""
+    kinds = set()
+    for _ in range(40):
+        network = random_network(load("allen"), rng, 7, 1.0, 5)
+        complete = close(network, backend=backend)
+        for max_nodes in (None, 0, 3):
+            result = solve(network, max_nodes, backend)
+            if complete.consistent and result.answer is not Answer.CONSISTENT:
+                kinds.add(result.answer)
+                np.testing.assert_array_equal(result.masks, complete.masks)
+    assert kinds == {Answer.INCONSISTENT, Answer.UNDECIDED}
+
+
+@pytest.mark.parametrize(("backend", "entities"), [("native", 200), ("numpy", 48)])
+def test_deep_searches(backend, entities):
+    """A choice for each of many pairs: more than a stack of calls holds, or memory a copy for each."""
+    import resource
+
+    ring = [(str(i), "dc|ntpp|ec", str((i + 1) % entities)) for i in range(entities)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = solve(Network.of(load("rcc8"), ring), backend=backend)
+    assert result.answer is Answer.CONSISTENT
+    assert result.statistics["nodes"] > 1000
+    assert (np.bitwise_count(result.masks) == 1).all()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
 
 
 def test_without_knowing_that_closure_decides_a_scenario_is_called_closed():

@@ -72,6 +72,27 @@ def test_decides_atomic_networks_as_complete_closure_does(name, method, rng):
     assert answers == {Answer.CONSISTENT, Answer.INCONSISTENT}
 
 
+@pytest.mark.parametrize("name", CALCULI)
+def test_partial_closure_decides_tractable_classes_as_complete_closure_does(name, rng):
+    """What `contradiction_test` relies on, where it takes the one for the other."""
+    calculus = load(name)
+    sets = sorted(calculus.tractable - {calculus.universal})
+    answers = set()
+    for _ in range(150):
+        size, most = int(rng.integers(5, 12)), int(rng.integers(1, len(calculus)))
+        chosen = [mask for mask in sets if mask.bit_count() <= most]
+        density = rng.uniform(1.2, 5) / size
+        facts = [
+            (str(i), chosen[rng.integers(len(chosen))], str(j))
+            for i, j in combinations(range(size), 2)
+            if rng.random() < density
+        ]
+        network = Network.of(calculus, facts, [str(i) for i in range(size)])
+        answers.add(partial(network).answer)
+        assert partial(network).answer is close(network).answer
+    assert answers == {Answer.CONSISTENT, Answer.INCONSISTENT}
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_partial_equals_complete_closure_on_its_pairs_for_single_relations(backend, rng):
     """Single relations generate a distributive subalgebra, where partial closure loses nothing."""

@@ -2,7 +2,12 @@
 
 import io
 import json
+import os
+import random
+import subprocess
 import sys
+import time
+from typing import Any
 
 import pytest
 
@@ -142,8 +147,91 @@ def test_json_is_one_document_and_nothing_else(epignn, facts):
         ("close", facts(EXAMPLE)),
         ("entails", facts(EXAMPLE), "po(a,c)"),
         ("info",),
-        ("demo",),
     ):
         ran = epignn(*arguments, "--json")
         json.loads(ran.out)
         assert ran.err == ""
+
+
+def test_ten_megabytes_of_garbage(epignn, tmp_path):
+    garbage = tmp_path / "garbage.csv"
+    for content in (
+        b'"' * 10_000_000,
+        random.Random(1).randbytes(10_000_000),
+        b"edges,edge_labels,query_edge\n(((" * 300_000,
+    ):
+        garbage.write_bytes(content)
+        for command in ("close", "check"):
+            start = time.perf_counter()
+            ran = epignn(command, garbage)
+            assert time.perf_counter() - start < 5
+            assert (ran.code, ran.out) == (2, "")
+            assert ran.err.startswith(f"error: {garbage}")
+            assert ran.err.count("\n") == 1
+            assert len(ran.err) < 1000
+
+
+def test_paths_that_are_no_files(epignn, tmp_path):
+    for command in ("close", "check"):
+        ran = epignn(command, tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "Is a directory" in ran.err
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read(epignn, facts):
+    path = facts(EXAMPLE)
+    path.chmod(0)
+    ran = epignn("close", path)
+    assert ran.code == 2
+    assert "Permission denied" in ran.err
+
+
+def test_the_networks_of_a_long_file_are_counted(epignn, facts):
+    rows = ['"[(0, 1), (0, 1)]","[\'EC\', \'%s\']","(0, 1)"' % ("DC" if i % 3 == 0 else "EC") for i in range(90)]
+    ran = epignn("close", facts("edges,edge_labels,query_edge\n" + "\n".join(rows), "many.csv"))
+    assert ran.code == 1
+    assert "… and 40 more: --json gives all." in ran.out
+    assert "30 inconsistent, 60 consistent" in ran.out
+
+
+def test_too_many_entities_are_an_error_that_says_what_to_do(epignn, facts):
+    path = facts("99999 #x\n0 1 ( EC )\n.\n", "large.csp")
+    assert "Use partial closure" in epignn("close", path).err
+    assert epignn("close", path, "--algorithm", "partial", "--query", "1", "0").out.endswith("EC(1, 0)\n")
+
+
+def run(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "epignn", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_a_closed_pipe_leaves_no_traceback(facts):
+    path = facts(" ".join(f"<(p{i}, p{i + 1})" for i in range(300)))
+    process = run("close", path, "--calculus", "point", "--json")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "{\n"
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() in (0, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals here")
+def test_a_terminal_shows_that_work_goes_on(facts):
+    import pty
+
+    path = facts("\n".join(f"ec(a{i}, b{i})" for i in range(20_000)))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "epignn", "close", str(path), "--algorithm", "partial", "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm"}
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"partial: " not in shown:
+            shown += os.read(ours, 10_000)
+        assert process.stdout is not None
+        json.loads(process.stdout.read())
+    os.close(ours)

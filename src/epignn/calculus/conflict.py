@@ -2,7 +2,7 @@
 
 The test is a black box (closure, or search for disjunctive facts) and only needs to be monotone: more facts
 never make an inconsistent set consistent. Large networks are first cut down to the surroundings of the pair
-that became empty, then entity by entity, then fact by fact.
+that became empty, dense ones then entity by entity, all of them at last fact by fact.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,8 @@ import numpy as np
 from epignn.calculus.network import Network
 
 Inconsistent = Callable[[Network], bool]
+SPARSE = 3
+"""Up to so many facts for each entity it does not pay to look at entities first, nor to close every pair."""
 
 
 def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[int, int]) -> list[int]:
@@ -39,23 +41,27 @@ def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[i
         chosen = set(entities)
         return [f for f in facts if network.heads[f] in chosen and network.tails[f] in chosen]
 
-    core = minimal_subset(list(by_entity), lambda entities: holds_not(inside(entities)))
-    return sorted(minimal_subset(inside(core), holds_not))
+    if len(facts) > SPARSE * len(by_entity):
+        facts = inside(minimal_subset(list(by_entity), lambda entities: holds_not(inside(entities))))
+    return sorted(minimal_subset(facts, holds_not))
 
 
 def _surroundings(network: Network, holds_not: Callable[[list[int]], bool], near: tuple[int, int]) -> list[int]:
     """The facts among the entities within a few steps of a pair: the first reach that is inconsistent."""
     reached = np.zeros(len(network.names), dtype=bool)
     reached[list(near)] = True
+    tested = 1
     while True:
-        facts: list[int] = np.flatnonzero(reached[network.heads] & reached[network.tails]).tolist()
-        if facts and holds_not(facts):
-            return facts
+        size = int(reached.sum())
+        if size >= 2 * tested:  # few tests, also where the way is long
+            tested = size
+            facts: list[int] = np.flatnonzero(reached[network.heads] & reached[network.tails]).tolist()
+            if facts and holds_not(facts):
+                return facts
         touched = reached[network.heads] | reached[network.tails]
-        before = int(reached.sum())
         reached[network.heads[touched]] = True
         reached[network.tails[touched]] = True
-        if int(reached.sum()) == before:
+        if int(reached.sum()) == size:
             return list(range(len(network)))
 
 

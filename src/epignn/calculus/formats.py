@@ -1,23 +1,22 @@
 """Networks from files and back: which reader a file needs, and what its relation names mean.
 
-The readers (`facts`, `csp`, `jsonfile`, and the CSV files of the RCC-8 and interval benchmarks here) know no
-calculus. This file turns bytes to text before them, and names to masks after them, each in one place.
+The readers (`facts`, `csp`, `jsonfile`, `csvfile`) know no calculus. This file turns bytes to text before them,
+and names to masks after them, each in one place.
 """
 
-import csv
 import gzip
 import io
-import json
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.csp import check_nodes, numbered, parse_csp, write_csp
+from epignn.calculus.csvfile import read_rows
 from epignn.calculus.facts import RawFact, RawNetwork, parse_facts, relation_names, write_facts
 from epignn.calculus.jsonfile import parse_json, write_json
 from epignn.calculus.network import Network
@@ -35,7 +34,11 @@ def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Ne
     """
     file = "standard input" if str(path) == "-" else str(path)
     text = _decode(_read(path, file), file)
-    raws = _reader(path, text)(text, file)
+    return as_networks(_reader(path, text)(text, file), calculus, file)
+
+
+def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) -> list[Network]:
+    """Give relation names their meaning: in a calculus, the one a file names, or the first that knows them all."""
     if not any(raw.facts or raw.names for raw in raws):
         raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
     uses = _first_uses(raws, file)
@@ -134,15 +137,24 @@ def _network(raw: RawNetwork, calculus: Calculus, masks: Mapping[str, int]) -> N
 # -- from bytes to text --
 
 
-def _read(path: Path | str, file: str) -> bytes:
+@contextmanager
+def readable(file: str) -> Iterator[None]:
+    """What goes wrong while a file is opened, unpacked and decoded, in our words."""
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-        return gzip.decompress(data) if file.casefold().endswith(".gz") else data
+        yield
+    except UnicodeDecodeError as error:
+        raise BadFile("not UTF-8 text. Save it as UTF-8, or name it .gz if it is gzip.", file) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadFile(f"not a whole gzip file ({error}); compress it again or drop .gz.", file) from error
     except (OSError, ValueError, AttributeError) as error:  # or a NUL in the path, or no standard input
         reason = getattr(error, "strerror", None) or str(error)
         raise BadFile(f"cannot read it: {reason}. Check the path.", file) from error
+
+
+def _read(path: Path | str, file: str) -> bytes:
+    with readable(file):
+        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+        return gzip.decompress(data) if file.casefold().endswith(".gz") else data
 
 
 def _decode(data: bytes, file: str) -> str:
@@ -167,60 +179,19 @@ def _reader(path: Path | str, text: str) -> Callable[[str, str], list[RawNetwork
 
 
 def parse_csv(text: str, file: str) -> list[RawNetwork]:
-    """Read one network a row from the columns `edges`, `edge_labels` and `query_edge`."""
+    """Read one network a row; the nodes are 0 to the highest number that occurs."""
     networks, total = [], 0
-    for line, row in _rows(text, file):
-        networks.append(_row_network(row, file, line))
-        total += len(networks[-1].names)
-        check_nodes(total, file, line)
+    for row in read_rows(io.StringIO(text), file):
+        if min(row.edges + row.query) < 0:
+            raise BadFile("a node number is negative; number the nodes from 0 on.", file, row.line)
+        count = max(row.edges + row.query) + 1
+        total += count
+        check_nodes(total, file, row.line)
+        ends, names = map(str, row.edges), row.edge_labels
+        facts = [RawFact(relation_names(name), next(ends), next(ends), row.line) for name in names]
+        networks.append(RawNetwork(facts, numbered(count)))
     return networks
 
 
-def _rows(text: str, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text), strict=True)
-    try:
-        for column in COLUMNS:
-            if column not in (reader.fieldnames or ()):
-                raise BadFile(f"no column {column!r}; the first row must name {', '.join(COLUMNS)}.", file, 1)
-        for row in reader:
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise BadFile(f"not a CSV file: {error}.", file, reader.reader.line_num) from error
-
-
-def _row_network(row: Mapping[str, Any], file: str, line: int) -> RawNetwork:
-    edges, labels = _cell(row, "edges", file, line), _cell(row, "edge_labels", file, line)
-    query = _cell(row, "query_edge", file, line)
-    if not isinstance(edges, list) or not all(map(_is_pair, edges)):
-        raise BadFile("'edges' must be pairs of node numbers, such as [(0, 1), (1, 2)].", file, line)
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise BadFile("'edge_labels' must be relation names, such as ['EC', 'TPP'].", file, line)
-    if not _is_pair(query):
-        raise BadFile("'query_edge' must be a pair of node numbers, such as (0, 2).", file, line)
-    if len(edges) != len(labels):
-        raise BadFile(f"{len(edges)} edges but {len(labels)} edge labels; each needs one.", file, line)
-    count = max(max(edge) for edge in (*edges, query)) + 1
-    check_nodes(count, file, line)
-    facts = [
-        RawFact(relation_names(label), str(head), str(tail), line)
-        for (head, tail), label in zip(edges, labels, strict=True)
-    ]
-    return RawNetwork(facts, numbered(count))
-
-
-def _cell(row: Mapping[str, Any], column: str, file: str, line: int) -> Any:
-    """A cell in Python's notation, read as JSON: far faster, and as good for numbers and plain names."""
-    text = row[column] or ""
-    try:
-        return json.loads(text.replace("(", "[").replace(")", "]").replace("'", '"'))
-    except (ValueError, RecursionError) as error:
-        raise BadFile(f"{column!r} cannot be read: {text[:40]!r}.", file, line) from error
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(n) is int and n >= 0 for n in value)
-
-
-COLUMNS = ("edges", "edge_labels", "query_edge")
 READERS = MappingProxyType({".csp": parse_csp, ".json": parse_json, ".csv": parse_csv})
 WRITERS = MappingProxyType({"facts": write_facts, "csp": write_csp, "json": write_json})

@@ -7,6 +7,7 @@ from collections import deque
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Indices
@@ -27,6 +28,7 @@ class PlainClosure:
         self.steps = 0
         self.refinements = 0
         self.conflict = (-1, -1)
+        self._trail: list[tuple[int, NDArray[np.integer], Masks]] | None = None  # parts of rows before they changed
 
     def copy(self) -> "PlainClosure":
         """An independent copy."""
@@ -59,15 +61,37 @@ class PlainClosure:
         before = self.label(i, j)
         if before & mask == before:
             return True
-        self._matrix[i, j] = before & mask
-        self._matrix[j, i] = self.calculus.converse(before & mask)
-        self.refinements += 1
+        self._change(i, np.array([j]), np.array([before & mask], dtype=np.uint64))
         if not self._matrix[i, j]:
             self.conflict = (i, j)
             return False
         self._wake(i, j)
         self._wake(j, i)
         return True
+
+    def _change(self, i: int, js: NDArray[np.integer], masks: Masks) -> None:
+        if self._trail is not None:
+            self._trail.append((i, js, self._matrix[i, js]))
+        self._matrix[i, js] = masks
+        self._matrix[js, i] = self.calculus.converse_array(masks)
+        self.refinements += len(js)
+
+    def mark(self) -> int:
+        """A place to come back to, in a closed network."""
+        self._trail = [] if self._trail is None else self._trail
+        return len(self._trail)
+
+    def undo(self, mark: int) -> None:
+        """Go back to a mark."""
+        assert self._trail is not None
+        while len(self._trail) > mark:
+            i, js, masks = self._trail.pop()
+            self._matrix[i, js] = masks
+            self._matrix[js, i] = self.calculus.converse_array(masks)
+        for i in self._queue:
+            self._awake[i] = set()
+        self._queue.clear()
+        self.conflict = (-1, -1)
 
     def _wake(self, i: int, k: int) -> None:
         if not self._awake[i]:
@@ -87,9 +111,7 @@ class PlainClosure:
             now = before & np.bitwise_and.reduce(messages, axis=0)
             self.steps += len(through)
             changed = np.flatnonzero(now != before)
-            self._matrix[i] = now
-            self._matrix[changed, i] = self.calculus.converse_array(now[changed])
-            self.refinements += len(changed)
+            self._change(i, changed, now[changed])
             if not now.all():
                 self.conflict = (i, int(np.argmin(now)))
                 return False
@@ -123,29 +145,34 @@ def solve(closure: PlainClosure, tractable: frozenset[int], max_nodes: int) -> t
     if not closure.close():
         return INCONSISTENT, 0
     tried = 0
-
-    def descend(network: PlainClosure, parts_of: frozenset[int]) -> tuple[Answer, PlainClosure]:
-        nonlocal tried
-        choices = [
-            (parts, i, j)
-            for i in range(len(network._matrix))
-            for j in range(i + 1, len(network._matrix))
-            if len(parts := split(network.label(i, j), parts_of)) > 1
-        ]
-        if not choices:
-            return descend(network, frozenset()) if parts_of else (CONSISTENT, network)
-        parts, i, j = min(choices, key=lambda choice: len(choice[0]))
-        for part in parts:
+    path: list[tuple[int, int, list[int], int]] = []  # pairs that were open, parts not yet tried, marks
+    while choice := _choose(closure, tractable):
+        path.append((*choice, closure.mark()))
+        while True:
+            i, j, parts, mark = path[-1]
+            closure.undo(mark)
+            if not parts:
+                path.pop()
+                if not path:
+                    return INCONSISTENT, tried
+                continue
             if 0 <= max_nodes <= tried:
-                return UNDECIDED, network
+                closure.undo(path[0][-1])
+                return UNDECIDED, tried
             tried += 1
-            branch = network.copy()
-            if branch._refine(i, j, part) and branch.close():
-                answer, found = descend(branch, parts_of)
-                if answer != INCONSISTENT:
-                    return answer, found
-        return INCONSISTENT, network
+            if closure._refine(i, j, parts.pop(0)) and closure.close():
+                break
+    return CONSISTENT, tried
 
-    answer, found = descend(closure, tractable)
-    closure._matrix = found._matrix
-    return answer, tried
+
+def _choose(closure: PlainClosure, tractable: frozenset[int]) -> tuple[int, int, list[int]] | None:
+    """An open pair with few parts, tractable ones as long as there are any to be had."""
+    matrix = np.triu(closure.matrix(), 1)
+    masks = [mask for mask in np.unique(matrix).tolist() if mask]
+    for sets in (tractable, frozenset[int]()):
+        open_parts = [(parts, mask) for mask in masks if len(parts := split(mask, sets)) > 1]
+        if open_parts:
+            parts, mask = min(open_parts, key=lambda choice: len(choice[0]))
+            i, j = divmod(int(np.argmax(matrix == mask)), len(matrix))
+            return i, j, list(parts)
+    return None

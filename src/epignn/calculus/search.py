@@ -13,10 +13,10 @@ import numpy as np
 from epignn.calculus import plain
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.backend import Backend, kernels
-from epignn.calculus.closure import DenseClosure, dense_closure
+from epignn.calculus.closure import DenseClosure, contradiction_test, dense_closure
 from epignn.calculus.conflict import minimal_conflict
 from epignn.calculus.network import Network, arrays
-from epignn.calculus.result import Answer, Result, upper_triangle
+from epignn.calculus.result import Answer, Result, decided, upper_triangle
 
 
 def solve(network: Network, max_nodes: int | None = None, backend: Backend = "auto") -> Result:
@@ -153,6 +153,8 @@ def _search(
 
 def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> list[int]:
     near = closure.conflict if closure.conflict[0] >= 0 else (int(network.heads[0]), int(network.tails[0]))
+    if decided(network.calculus, np.unique(network.masks).tolist()):
+        return minimal_conflict(network, contradiction_test(network, backend), near)
     return minimal_conflict(network, lambda part: solve(part, backend=backend).answer is Answer.INCONSISTENT, near)
 
 

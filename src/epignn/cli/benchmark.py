@@ -10,7 +10,7 @@ import typer
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import Calculus
 from epignn.cli.output import emit_json, progress, table
-from epignn.errors import BadFile, UnknownName, lookup
+from epignn.errors import lookup
 
 if TYPE_CHECKING:
     from epignn.data.dataset import Dataset
@@ -109,20 +109,12 @@ def check(
 
 def _read(file: Path, name: str | None) -> "tuple[Calculus, Dataset]":
     """Read a file over the named calculus, the one in its own name, or the first that knows its labels."""
-    from epignn.data.star_csv import read_csv
+    from epignn.data.star_csv import read_problems
 
     in_name = re.search(r"_([^_]+)_k_\d+_b_\d+\.csv", file.name)
     if name is None and in_name and in_name[1] in (*CALCULI, *ALIASES):
         name = in_name[1]
-    if name is not None:
-        return load(name), read_csv(file, load(name))
-    for candidate in map(load, CALCULI):
-        try:
-            return candidate, read_csv(file, candidate)
-        except BadFile as error:
-            if not isinstance(error.__cause__, UnknownName):
-                raise
-    raise BadFile("no calculus knows all its labels; name one with --calculus.", str(file))
+    return read_problems(file, load(name) if name is not None else None)
 
 
 def _check_file(file: Path, calculus: str | None, algorithm: str) -> dict[str, Any]:

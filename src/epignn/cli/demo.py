@@ -1,55 +1,91 @@
-"""`epignn demo`: the symbolic core at work, on a question one can check by eye."""
+"""`epignn demo`: the main job from start to end: generate, train, test, ask."""
 
+import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from epignn.calculus import load
-from epignn.calculus.closure import Incremental, close
-from epignn.calculus.network import Network
-from epignn.calculus.search import entails
 from epignn.cli.output import emit_json, table
 
-PLACES = (
-    ("harbour", "EC", "old_town"),
-    ("old_town", "NTPP", "city"),
-    ("harbour", "TPPI", "pier"),
-    ("pier", "PO", "city"),
-    ("lake", "DC", "city"),
-    ("garden", "TPP", "old_town"),
-)
-WRONG = ("garden", "PO", "lake")
-DAY = (
-    ("train", "<|m", "talk"),
-    ("talk", "d|s", "workshop"),
-    ("lunch", "mi", "talk"),
-    ("lunch", "f", "workshop"),
-)
+FACTS = "ec(harbour, old town). ntpp(old town, city). tppi(harbour, pier). po(pier, city)"
+QUESTION = ("harbour", "city")
+SETTINGS = ("training.epochs=8",)
+CELLS = [(k, b) for k in range(2, 10) for b in (1, 2, 3)]
 
 
-def demo(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Answer a spatial and a temporal question exactly, and name the facts that clash when one is wrong."""
-    rcc8, allen = load("rcc8"), load("allen")
-    places = Network.of(rcc8, PLACES)
-    closed = close(places)
-    names = places.names
-    asked = rcc8.format(closed.relations("harbour", "city"))
-    growing = Incremental.over(places)
-    growing.add(*WRONG)
-    conflict = [str(fact) for fact in growing.conflict]
-    day = Network.of(allen, DAY)
-    before = entails(day, "train", "<|m|o|d|s", "workshop").entailed  # the relations that end earlier
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
+    seed: Annotated[int, typer.Option(help="Of the training run.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A smoke test on little data.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Generate RCC-8 problems, train a model on small ones, test it on larger ones, and ask it a question."""
+    import torch
+
+    from epignn.bench.answer import ask
+    from epignn.bench.config import load_experiment
+    from epignn.bench.pictures import accuracy_by_k
+    from epignn.bench.reproduce import test_cell
+    from epignn.bench.sources import split, training_data
+    from epignn.bench.store import Trained
+    from epignn.bench.suites import SUITES
+    from epignn.bench.train import Epoch, fit
+    from epignn.calculus.closure import close
+    from epignn.calculus.facts import parse_facts
+    from epignn.calculus.formats import as_networks
+
+    torch.set_num_threads(1)
+    experiment = load_experiment("rcc8", (*SETTINGS, *(("data.per_label=40",) if quick else ())))
+    _say("Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.")
+    train, validation = split(training_data(experiment.data), experiment.data.validation, seed)
+    _say(f"Training on {len(train):,} of them, {experiment.training.epochs} epochs, on one core.")
+    started = time.perf_counter()
+
+    def report(epoch: Epoch) -> None:
+        _say(f"  epoch {epoch.number}: loss {epoch.loss:.4f}, validation {epoch.validation:.4f}")
+
+    model = fit(experiment, train, validation, seed, report=report)
+    seconds = time.perf_counter() - started
+    _say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.")
+    results = {(k, b): test_cell(model, "rcc8", k, b, 4 if quick else 30) for k, b in CELLS}
+    average = sum(cell["accuracy"] for cell in results.values()) / len(results)
+    curves = {f"b = {b}": [(k, results[k, b]["accuracy"]) for k in range(2, 10)] for b in (1, 2, 3)}
+    accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)", out)
+    trained = Trained("demo", model, experiment, train.relations, seed, {})
+    (network,) = as_networks(parse_facts(FACTS, "the facts"), None, "the facts")
+    learnt = ask(trained, network, *QUESTION)
+    exact = network.calculus.format(close(network).relations(*QUESTION))
     if as_json:
-        emit_json({"harbour to city": asked, "conflict": conflict, "train and workshop": before})
+        cells = list(results.values())
+        emit_json(
+            {
+                "average": average,
+                "training_seconds": seconds,
+                "cells": cells,
+                "answer": vars(learnt),
+                "exact": exact,
+            }
+        )
         return
-    typer.echo("What is stated:")
-    typer.echo("".join(f"  {fact}\n" for fact in str(places).splitlines()))
-    rows = [(a, *(rcc8.format(closed.relations(a, b)).replace("|", " ") for b in names)) for a in names]
-    table(("", *names), rows, "What follows, from row to column (* is any relation)")
-    typer.echo(f"So the harbour and the city: {asked}. Nobody said so; two paths together leave nothing else.\n")
-    typer.echo(f"Add {WRONG[1]}({WRONG[0]}, {WRONG[2]}) and it is inconsistent. These facts clash:")
-    typer.echo("".join(f"  {fact}\n" for fact in conflict))
-    typer.echo("In time: " + ", ".join(f"{r}({a}, {b})" for a, r, b in DAY) + ".")
-    typer.echo(
-        f"Does the train ride end before the workshop does? {'Yes, in every case' if before else 'Not always'}."
-    )
+    paper = SUITES["rcc8"].paper
+    rows = [
+        (
+            f"k = {k}",
+            *(f"{results[k, b]['accuracy']:.3f}" for b in (1, 2, 3)),
+            f"{min(results[k, b]['closure'] for b in (1, 2, 3)):.3f}",
+        )
+        for k in range(2, 10)
+    ]
+    table(("accuracy", "b = 1", "b = 2", "b = 3", "exact closure"), rows)
+    hardest = results[9, 3]["accuracy"]
+    typer.echo(f"Average {average:.3f} (paper {paper['average']:.2f}).")
+    typer.echo(f"k = 9, b = 3: {hardest:.3f} (paper {paper['k=9 b=3']:.2f}).")
+    typer.echo(f"The picture is in {out}.\n")
+    typer.echo(f"A question: {FACTS}.\nHow does the {QUESTION[0]} lie to the {QUESTION[1]}?")
+    typer.echo(f"  the model just trained: {learnt.relation} with probability {learnt.probability:.3f}")
+    typer.echo(f"  exact closure:          {exact}")
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

@@ -1,5 +1,6 @@
 """`epignn close` and `epignn entails`: questions about the facts of a file."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -7,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from epignn.calculus import load
 from epignn.calculus.backend import Backend
@@ -14,7 +16,7 @@ from epignn.calculus.closure import close as closure
 from epignn.calculus.directional import directional
 from epignn.calculus.facts import parse_facts
 from epignn.calculus.formats import read_networks, write_network
-from epignn.calculus.network import Network
+from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
 from epignn.calculus.search import Entailment, minimal_labels, solve
 from epignn.calculus.search import entails as entails_fact
@@ -34,7 +36,7 @@ ALGORITHMS: MappingProxyType[str, Callable[[Network, Pairs, str, Backend], Resul
         "minimal": lambda network, queries, head, backend: minimal_labels(network, None, backend),
     }
 )
-SHOWN_ENTITIES, SHOWN_FACTS = 10, 30
+SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS = 10, 30, 50
 
 File = Annotated[
     Path,
@@ -92,10 +94,11 @@ def close(
             for name in query or ():
                 network.position(name)
             results.append(run(network, [query] if query else [], start, backend))  # type: ignore[arg-type]
+        conflicts = [result.conflict for result in results] if as_json or len(results) == 1 else []
     if out is not None:
         _write(out, "".join(write_network(result.closed, form) for result in results))
     if as_json:
-        documents = [_as_dict(result, query) for result in results]
+        documents = [_as_dict(*pair, query) for pair in zip(results, conflicts, strict=True)]
         emit_json(documents[0] if len(documents) == 1 else {"file": str(file), "networks": documents})
     elif len(results) == 1:
         _print(results[0], query)
@@ -116,7 +119,7 @@ def _write(path: Path, text: str) -> None:
         raise BadFile(f"cannot write it: {error.strerror}.", str(path)) from error
 
 
-def _as_dict(result: Result, query: tuple[str, str] | None) -> dict[str, Any]:
+def _as_dict(result: Result, conflict: Sequence[Fact], query: tuple[str, str] | None) -> dict[str, Any]:
     calculus = result.network.calculus
     document: dict[str, Any] = {
         "title": result.network.title,
@@ -129,7 +132,7 @@ def _as_dict(result: Result, query: tuple[str, str] | None) -> dict[str, Any]:
         "statistics": dict(result.statistics),
     }
     if not result.consistent:
-        document["conflict"] = [[fact.head, fact.relations, fact.tail] for fact in result.conflict]
+        document["conflict"] = [[fact.head, fact.relations, fact.tail] for fact in conflict]
     elif query:
         document["query"] = {
             "head": query[0],
@@ -138,8 +141,9 @@ def _as_dict(result: Result, query: tuple[str, str] | None) -> dict[str, Any]:
         }
     else:
         closed = result.closed
+        names = {mask: calculus.names(mask) for mask in np.unique(closed.masks).tolist()}
         document["closed"] = [
-            [closed.names[i], list(calculus.names(mask)), closed.names[j]]
+            [closed.names[i], names[mask], closed.names[j]]
             for i, j, mask in zip(closed.heads.tolist(), closed.tails.tolist(), closed.masks.tolist(), strict=True)
         ]
     return document
@@ -176,19 +180,24 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
 def _print_inferred(result: Result) -> None:
     """The sharpest sets that no fact states."""
     closed = result.closed
-    stated = {frozenset(p) for p in zip(result.network.heads.tolist(), result.network.tails.tolist(), strict=True)}
-    order = np.argsort(np.bitwise_count(closed.masks), kind="stable").tolist()
-    new = [f for f in order if frozenset((int(closed.heads[f]), int(closed.tails[f]))) not in stated]
+    order = np.argsort(np.bitwise_count(closed.masks), kind="stable")
+    new = order[~np.isin(_pairs(closed)[order], _pairs(result.network))]
     typer.echo(f"{len(closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
-    for f in new[:SHOWN_FACTS]:
+    for f in new[:SHOWN_FACTS].tolist():
         typer.echo(f"  {closed.fact(f)}")
     if len(new) > SHOWN_FACTS:
         typer.echo(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
 
 
+def _pairs(network: Network) -> NDArray[np.int64]:
+    """A number for the two entities of each fact, whichever is the head."""
+    low, high = np.minimum(network.heads, network.tails), np.maximum(network.heads, network.tails)
+    return low.astype(np.int64) * len(network.names) + high
+
+
 def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
     rows = []
-    for number, result in enumerate(results, start=1):
+    for number, result in enumerate(results[:SHOWN_NETWORKS], start=1):
         network = result.network
         found = network.calculus.format(result.relations(*query)) if query and result.consistent else ""
         rows.append((number, network.title, len(network.names), len(network), result.answer, found))
@@ -201,7 +210,12 @@ def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
         f"{query[0]} to {query[1]}" if query else "",
     )
     table(columns if query else columns[:-1], rows if query else [row[:-1] for row in rows])
-    typer.echo("--network N shows one of them.")
+    if len(results) > SHOWN_NETWORKS:
+        typer.echo(f"… and {len(results) - SHOWN_NETWORKS} more: --json gives all.")
+    counts = Counter(result.answer for result in results)
+    typer.echo(
+        f"{', '.join(f'{count} {answer}' for answer, count in counts.items())}. --network N shows one of them."
+    )
 
 
 def entails(
@@ -213,7 +227,8 @@ def entails(
     as_json: Json = False,
 ) -> None:
     """Tell whether the facts of a file entail others, by exact search; exit code 1 if not."""
-    networks = _read(file, calculus, number)
+    with working(f"reading {file}"):
+        networks = _read(file, calculus, number)
     if len(networks) > 1:
         raise BadArgument(f"{file} holds {len(networks)} networks; choose one with --network N.")
     network = networks[0]

@@ -7,13 +7,9 @@ The first column is the row number; the lists are Python's. A name that ends in 
 `_k_<k>_b_<b>` in a name gives the cell. What is written is byte for byte what the publishers' code writes.
 """
 
-import ast
-import csv
 import gzip
-import json
 import os
 import re
-import zlib
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,18 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, members
-from epignn.data.dataset import Dataset, offsets
+from epignn.calculus.csvfile import FACTS, LABEL, read_rows
+from epignn.calculus.facts import RawFact
+from epignn.calculus.formats import guess_calculus, readable
+from epignn.data.dataset import Dataset, Ints, offsets
 from epignn.errors import BadFile, EpignnError
 
-HEADER = ("", "edges", "edge_labels", "query_edge", "query_label")
+HEADER = ("", *FACTS, LABEL)
 COMPRESSION = 3
 """The gzip level: files a quarter larger than at level 6, written three times faster."""
 
 _CELL = re.compile(r"_k_(\d+)_b_(\d+)\.csv(\.gz)?$")
 _SPECIAL = re.compile(r'[,"\r\n]')
-_NODE = "-?(?:0|[1-9][0-9]{0,17})"
-_PAIRS = re.compile(rf"\[\]|\[\({_NODE}, {_NODE}\)(?:, \({_NODE}, {_NODE}\))*\]")
-_BARE = str.maketrans("", "", "()")
 
 
 def read_csv(path: Path, calculus: Calculus) -> Dataset:
@@ -44,127 +40,95 @@ def read_csv(path: Path, calculus: Calculus) -> Dataset:
     Raises:
         BadFile: it cannot be read, or a row is not what it should be; names file and line.
     """
+    return read_problems(path, calculus)[1]
+
+
+def read_problems(path: Path, calculus: Calculus | None = None) -> tuple[Calculus, Dataset]:
+    """Read a published file as `read_csv` does; without a calculus, the first that knows its labels is taken."""
     path = Path(path)
-    try:
-        with _open_text(path) as file:
-            columns = _Columns(calculus, str(path))
-            columns.read(file)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadFile(f"cannot read it: {getattr(error, 'strerror', None) or error}.", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise BadFile("not UTF-8 text; expected a CSV file, or a gzip file named *.gz.", str(path)) from error
+    columns = _Columns()
+    with readable(str(path)), _open_text(path) as lines:
+        columns.read(lines, str(path))
+    if calculus is None:
+        uses = {name: RawFact((name,), "", "", line) for name, line in columns.codes.first.items()}
+        calculus = guess_calculus(uses, str(path), uses)
     cell = _CELL.search(path.name)
-    return columns.dataset(*(int(cell[1]), int(cell[2])) if cell else (0, 0))
+    k, b = (int(cell[1]), int(cell[2])) if cell else (0, 0)
+    return calculus, columns.dataset(calculus, str(path), k, b)
 
 
 def _open_text(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
+    # utf-8-sig: a byte-order mark is no part of the first column's name.
+    if path.suffix.casefold() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
 
 
-class _Index(dict[str, int]):
-    """Positions of relation names; other spellings are looked up in the calculus once."""
+class _Codes(dict[str, int]):
+    """Names numbered as they come; `first[name]` is the `line` on which one came first."""
 
-    def __init__(self, calculus: Calculus) -> None:
-        super().__init__((name, r) for r, name in enumerate(calculus.relations))
-        self.calculus = calculus
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = 0
+        self.first: dict[str, int] = {}
 
     def __missing__(self, name: str) -> int:
-        relations = list(members(self.calculus.parse_one(name)))
-        if len(relations) != 1:
-            raise BadFile(f"{name!r} is a set of relations; a label must be one of them.")
-        self[name] = relations[0]
-        return relations[0]
+        self.first[name] = self.line
+        self[name] = len(self)
+        return self[name]
 
 
 class _Columns:
-    """The columns of a file as flat lists, filled row by row."""
+    """The columns of a file as flat arrays, filled row by row."""
 
-    def __init__(self, calculus: Calculus, file: str) -> None:
-        self.calculus, self.file = calculus, file
-        self.index = _Index(calculus)
+    def __init__(self) -> None:
+        self.codes = _Codes()
         # Arrays rather than lists of pairs: a million small lists would keep the garbage collector busy.
         self.edges, self.queries = array("q"), array("q")
         self.edge_labels, self.labels = array("i"), array("i")
         self.edge_count = array("q")
 
-    def read(self, file: IO[str]) -> None:
-        rows = csv.reader(file)
-        try:
-            self._header(next(rows, []))
-            for row in rows:
-                self._row(row)
-        except csv.Error as error:
-            raise BadFile(f"not a CSV row: {error}.", self.file, rows.line_num) from error
-        except EpignnError as error:
-            raise BadFile(str(error), self.file, rows.line_num) from error
+    def read(self, lines: Iterable[str], file: str) -> None:
+        code = self.codes.__getitem__
+        for self.codes.line, edges, edge_labels, query, label in read_rows(lines, file, (*FACTS, LABEL)):
+            self.edges.fromlist(edges)
+            self.edge_labels.fromlist([*map(code, edge_labels)])
+            self.edge_count.append(len(edge_labels))
+            self.queries.fromlist(query)
+            self.labels.append(code(label))
 
-    def _header(self, row: list[str]) -> None:
-        if tuple(row) != HEADER:
-            raise BadFile(f"the first line must be {','.join(HEADER)!r}, not {','.join(row)[:80]!r}.")
-
-    def _row(self, row: list[str]) -> None:
-        if len(row) != len(HEADER):
-            raise BadFile(f"expected {len(HEADER)} columns ({','.join(HEADER)}), found {len(row)}.")
-        edges = _pairs("edges", row[1])
-        names = _names(row[2])
-        if 2 * len(names) != len(edges):
-            raise BadFile(f"edge_labels must hold a name for each of {len(edges) // 2} edges, not {len(names)}.")
-        query = _pairs("query_edge", f"[{row[3]}]")
-        if len(query) != 2:
-            raise BadFile(f"query_edge must be one pair, such as (0, 2); found {row[3][:80]!r}.")
-        self.edges.fromlist(edges)
-        self.edge_labels.fromlist([*map(self.index.__getitem__, names)])
-        self.edge_count.append(len(names))
-        self.queries.fromlist(query)
-        self.labels.append(self.index[row[4]])
-
-    def dataset(self, k: int, b: int) -> Dataset:
+    def dataset(self, calculus: Calculus, file: str, k: int, b: int) -> Dataset:
+        relation = self._relations(calculus, file)
         edges = np.array(self.edges).reshape(-1, 2)
         queries = np.array(self.queries).reshape(-1, 2)
         graph = np.repeat(np.arange(len(queries)), self.edge_count)
         node_count, edges, queries = _renumber(graph, edges, queries)
         return Dataset(
-            self.calculus.relations,
+            calculus.relations,
             node_count.astype(np.int32),
             offsets(np.array(self.edge_count)),
             edges[:, 0],
             edges[:, 1],
-            np.array(self.edge_labels, dtype=np.int32),
+            relation[self.edge_labels],
             queries[:, 0],
             queries[:, 1],
-            np.array(self.labels, dtype=np.int32),
+            relation[self.labels],
             k=k,
             b=b,
         )
 
-
-def _pairs(column: str, text: str) -> list[int]:
-    """The node numbers of a list of pairs, one after the other."""
-    if not _PAIRS.fullmatch(text):
-        text = str(_literal(text))
-        if not _PAIRS.fullmatch(text):
-            raise BadFile(f"{column} must hold pairs of node numbers, such as (0, 1); found {text[:80]!r}.")
-    return cast(list[int], json.loads(text.translate(_BARE)))
-
-
-def _names(text: str) -> list[str]:
-    """The names in a list; read as JSON, which is ten times faster, unless a name is odd."""
-    try:
-        names = json.loads(text.replace("'", '"'))
-    except json.JSONDecodeError:
-        names = _literal(text)
-    if not isinstance(names, list) or not set(map(type, names)) <= {str}:
-        raise BadFile(f"edge_labels must be a list of names, such as ['EC', 'DC']; found {text[:80]!r}.")
-    return names
-
-
-def _literal(text: str) -> object:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise BadFile(f"not a Python list or pair: {text[:80]!r}.") from None
+    def _relations(self, calculus: Calculus, file: str) -> Ints:
+        """The relation that each code stands for."""
+        relations = []
+        for name, line in self.codes.first.items():
+            try:
+                found = [*members(calculus.parse_one(name))]
+            except EpignnError as error:
+                raise BadFile(str(error), file, line) from error
+            if len(found) != 1:
+                raise BadFile(f"{name!r} is a set of relations; a label must be one of them.", file, line)
+            relations += found
+        return np.array(relations, dtype=np.int32)
 
 
 def _renumber(

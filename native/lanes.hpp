@@ -1,0 +1,149 @@
+// The components of a facet as one value, with a note of the edge each came from.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "simd.hpp"
+
+namespace epignn {
+
+constexpr int MAX_SIZE = 256;  // components of a facet
+
+#if defined(__GNUC__)
+constexpr bool HAVE_VECTORS = true;
+#else
+constexpr bool HAVE_VECTORS = false;
+#endif
+
+// SIZE is the number of components, or 0 where it is known only at run time, as `n`.
+template <typename T, int SIZE, bool VECTOR = (HAVE_VECTORS && SIZE > 0 && std::is_same<T, float>::value)>
+struct Lanes {
+  T at[SIZE ? SIZE : MAX_SIZE];
+  std::int32_t edge[SIZE ? SIZE : MAX_SIZE];
+
+  EPIGNN_INLINE void load(const T* from, int n) { std::copy(from, from + n, at); }
+  EPIGNN_INLINE void store(T* to, int n) const { std::copy(at, at + n, to); }
+  EPIGNN_INLINE void fill(T value, int n) { std::fill(at, at + n, value); }
+  EPIGNN_INLINE void fill_edges(std::int32_t e, int n) { std::fill(edge, edge + n, e); }
+  EPIGNN_INLINE void store_edges(std::int32_t* to, int n) const { std::copy(edge, edge + n, to); }
+  // at[k] = sum over i of state[i] * matrix[i][k]
+  EPIGNN_INLINE void compose(const T* state, const T* matrix, int n) {
+    for (int k = 0; k < n; ++k) at[k] = state[0] * matrix[k];
+    for (int i = 1; i < n; ++i)
+      for (int k = 0; k < n; ++k) at[k] += state[i] * matrix[i * n + k];
+  }
+  EPIGNN_INLINE void lower_to(const Lanes& other, std::int32_t e, int n) {
+    for (int k = 0; k < n; ++k)
+      if (other.at[k] < at[k]) at[k] = other.at[k], edge[k] = e;
+  }
+  EPIGNN_INLINE void multiply(const Lanes& other, int n) {
+    for (int k = 0; k < n; ++k) at[k] *= other.at[k];
+  }
+  EPIGNN_INLINE void add_scaled(const T* other, T factor, int n) {
+    for (int k = 0; k < n; ++k) at[k] += factor * other[k];
+  }
+  EPIGNN_INLINE void add_scaled(const Lanes& other, T factor, int n) { add_scaled(other.at, factor, n); }
+  EPIGNN_INLINE void scale(T factor, int n) {
+    for (int k = 0; k < n; ++k) at[k] *= factor;
+  }
+  EPIGNN_INLINE void at_least(T least, int n) {
+    for (int k = 0; k < n; ++k) at[k] = at[k] > least ? at[k] : least;
+  }
+};
+
+#if defined(__GNUC__)
+template <int SIZE>
+struct Lanes<float, SIZE, true> {
+  typedef float Vector __attribute__((vector_size(SIZE * 4)));
+  typedef std::int32_t Edges __attribute__((vector_size(SIZE * 4)));
+  typedef Vector Unaligned __attribute__((aligned(4), may_alias));
+  typedef Edges UnalignedEdges __attribute__((aligned(4), may_alias));
+  Vector at{};
+  Edges edge{};
+
+  static EPIGNN_INLINE Vector read(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
+  EPIGNN_INLINE void load(const float* from, int) { at = read(from); }
+  EPIGNN_INLINE void store(float* to, int) const { *reinterpret_cast<Unaligned*>(to) = at; }
+  EPIGNN_INLINE void fill(float value, int) { at = Vector{} + value; }
+  EPIGNN_INLINE void fill_edges(std::int32_t e, int) { edge = Edges{} + e; }
+  EPIGNN_INLINE void store_edges(std::int32_t* to, int) const { *reinterpret_cast<UnalignedEdges*>(to) = edge; }
+  EPIGNN_INLINE void compose(const float* state, const float* matrix, int) {
+    at = read(matrix) * state[0];
+    for (int i = 1; i < SIZE; ++i) at += read(matrix + i * SIZE) * state[i];
+  }
+  EPIGNN_INLINE void lower_to(const Lanes& other, std::int32_t e, int) {
+    const Edges lower = other.at < at;
+    at = lower ? other.at : at;
+    edge = lower ? Edges{} + e : edge;
+  }
+  EPIGNN_INLINE void multiply(const Lanes& other, int) { at *= other.at; }
+  EPIGNN_INLINE void add_scaled(const float* other, float factor, int) { at += read(other) * factor; }
+  EPIGNN_INLINE void add_scaled(const Lanes& other, float factor, int) { at += other.at * factor; }
+  EPIGNN_INLINE void scale(float factor, int) { at *= factor; }
+  EPIGNN_INLINE void at_least(float least, int) { at = at > least ? at : Vector{} + least; }
+};
+#endif
+
+template <typename T, int SIZE>
+EPIGNN_INLINE T sum(const Lanes<T, SIZE>& lanes, int n) {
+  T total = 0;
+  for (int k = 0; k < n; ++k) total += lanes.at[k];
+  return total;
+}
+
+template <typename T, int SIZE>
+EPIGNN_INLINE T largest(const Lanes<T, SIZE>& lanes, int n) {
+  T top = lanes.at[0];
+  for (int k = 1; k < n; ++k) top = std::max<T>(top, lanes.at[k]);
+  return top;
+}
+
+// target[k] += factor * other[k]
+template <typename T, int SIZE>
+EPIGNN_INLINE void accumulate(T* target, const T* other, T factor, int n) {
+  Lanes<T, SIZE> lanes;
+  lanes.load(target, n);
+  lanes.add_scaled(other, factor, n);
+  lanes.store(target, n);
+}
+
+// What counts as nothing: a state whose components sum to less is a contradiction.
+template <typename T>
+constexpr T FLOOR = T(1e-18);
+
+// Scale to a sum of one and return the sum before; a contradiction becomes ignorance, and 0 is returned.
+template <typename T, int SIZE>
+EPIGNN_INLINE T normalise(Lanes<T, SIZE>& lanes, int n) {
+  const T total = sum<T, SIZE>(lanes, n);
+  if (total < FLOOR<T>) {
+    lanes.fill(T(1) / n, n);
+    return 0;
+  }
+  lanes.scale(T(1) / total, n);
+  return total;
+}
+
+// Multiply, and scale to a largest component of one, so that no number of factors underflows. No component of
+// a factor counts as less than the floor.
+template <typename T, int SIZE>
+EPIGNN_INLINE void multiply_scaled(Lanes<T, SIZE>& product, Lanes<T, SIZE>& factor, int n) {
+  factor.at_least(FLOOR<T>, n);
+  product.multiply(factor, n);
+  product.scale(T(1) / largest<T, SIZE>(product, n), n);
+}
+
+// From the gradient of a normalised state to that of what was pooled (min) or of its logarithm (product).
+template <typename T, int SIZE>
+EPIGNN_INLINE void unnormalise(const T* state, const T* grad, bool minimum, T total, T* back, int n) {
+  T inner = 0;
+  for (int k = 0; k < n; ++k) inner += grad[k] * state[k];
+  for (int k = 0; k < n; ++k)
+    back[k] = total == 0 ? T(0) : (grad[k] - inner) * (minimum ? T(1) / total : state[k]);
+}
+
+// Facet sizes that are compiled for; others take the path of any size.
+#define EPIGNN_SIZES(X) X(4) X(8) X(16) X(32)
+
+}  // namespace epignn

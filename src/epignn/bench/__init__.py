@@ -1,0 +1,1 @@
+"""The harness: training, evaluation, records and reports. May import everything else."""

@@ -1,0 +1,148 @@
+"""Experiments as frozen dataclasses: the only place a default is written; TOML files and `--set` override."""
+
+import dataclasses
+import tomllib
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from epignn.errors import BadArgument, BadFile, lookup, unknown
+from epignn.models.epignn import ModelConfig
+
+T = TypeVar("T")
+EXPERIMENTS = Path(__file__).parent.parent / "experiments"
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Where training graphs come from: generated here, or files.
+
+    Attributes:
+        calculus: whose problems are generated, and whose relations are the labels.
+        k, b: cells of the training set.
+        per_label: graphs of each label in each cell.
+        seed: of the generator; test sets use others.
+        files: CSV files to train on instead.
+        validation: share of the graphs kept for validation.
+    """
+
+    calculus: str = "rcc8"
+    k: tuple[int, ...] = (2, 3, 4)
+    b: tuple[int, ...] = (1, 2, 3)
+    per_label: int = 800
+    seed: int = 1
+    files: tuple[str, ...] = ()
+    validation: float = 0.2
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How a model is trained; defaults follow the paper's text.
+
+    Attributes:
+        epochs, batch_size, learning_rate: as usual.
+        loss: `margin` against one random other relation, or `cross_entropy` against all.
+        margin: Δ of the margin loss.
+        temperature: scores are divided by it in the cross-entropy; above 1 it asks for sharper states.
+        decay: decoupled weight decay (AdamW); 0 is Adam.
+        schedule: `constant`, or `one_cycle`: up for three tenths of the steps, then down to nothing.
+        clip: largest norm of the gradient; 0 sets no limit.
+    """
+
+    epochs: int = 40
+    batch_size: int = 128
+    learning_rate: float = 0.01
+    loss: str = "margin"
+    margin: float = 1.0
+    temperature: float = 1.0
+    decay: float = 0.0
+    schedule: str = "constant"
+    clip: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("loss", ("margin", "cross_entropy")), ("schedule", ("constant", "one_cycle"))):
+            if getattr(self, name) not in allowed:
+                raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
+        if self.epochs < 1 or self.batch_size < 1 or self.learning_rate <= 0:
+            raise BadArgument("epochs and batch_size must be 1 or more, learning_rate above 0.")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One run, but for its seed."""
+
+    name: str = "experiment"
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainConfig = field(default_factory=TrainConfig)
+
+
+def shipped() -> dict[str, Path]:
+    """The experiments that come with epignn, by name."""
+    return {path.stem: path for path in sorted(EXPERIMENTS.glob("*.toml"))}
+
+
+def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experiment:
+    """An experiment by name or from a TOML file, with overrides such as `model.facets=8`."""
+    path = Path(name) if name.endswith(".toml") else lookup("experiment", name, shipped())
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"cannot read it: {error.strerror}.", str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"not a TOML file: {error}.", str(path)) from error
+    values.setdefault("name", path.stem)
+    for override in overrides:
+        _override(values, override)
+    return from_dict(Experiment, values, str(path))
+
+
+def _override(values: dict[str, Any], text: str) -> None:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise BadArgument(f"--set takes key=value, such as model.facets=8, not {text!r}.")
+    try:
+        parsed = tomllib.loads(f"x = {value}")["x"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *sections, last = key.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+    values[last] = parsed
+
+
+def from_dict(kind: type[T], values: dict[str, Any], where: str, prefix: str = "") -> T:
+    """Build a dataclass; unknown keys and wrong types are errors that name the key."""
+    hints = typing.get_type_hints(kind)
+    built: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in hints:
+            raise BadFile(str(unknown("key", prefix + key, [prefix + name for name in hints])), where)
+        built[key] = _coerced(hints[key], value, where, prefix + key)
+    try:
+        return kind(**built)
+    except BadArgument as error:
+        raise BadFile(str(error), where) from error
+
+
+def _coerced(hint: Any, value: Any, where: str, key: str) -> Any:
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, dict):
+            raise BadFile(f"{key} must be a table.", where)
+        return from_dict(hint, value, where, f"{key}.")  # type: ignore[arg-type]
+    if typing.get_origin(hint) is tuple:
+        items = value if isinstance(value, list | tuple) else [value]
+        return tuple(_coerced(typing.get_args(hint)[0], item, where, key) for item in items)
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if float in kinds and type(value) is int:
+        value = float(value)
+    if type(value) not in kinds:
+        raise BadFile(f"{key} must be {' or '.join(k.__name__ for k in kinds)}, not {value!r}.", where)
+    return value
+
+
+def to_dict(experiment: Experiment) -> dict[str, Any]:
+    """An experiment as plain values; `from_dict` reads it back."""
+    return dataclasses.asdict(experiment)

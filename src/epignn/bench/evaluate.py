@@ -1,0 +1,51 @@
+"""Accuracy of a model on prepared graphs, with Wilson intervals."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from epignn.bench.collate import collate
+from epignn.calculus.backend import Backend
+from epignn.data.prepare import Prepared
+from epignn.models.epignn import EpiGNN
+
+
+@torch.no_grad()
+def scores(
+    model: EpiGNN,
+    graphs: Prepared,
+    batch_size: int = 1024,
+    backend: Backend = "auto",
+    report: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float32]:
+    """(G, R): the score of every relation for every graph; low is likely."""
+    parts = []
+    for first in range(0, len(graphs), batch_size):
+        last = min(first + batch_size, len(graphs))
+        parts.append(model(collate(graphs.slice(first, last)), backend).numpy())
+        if report is not None:
+            report(last, len(graphs))
+    return np.concatenate(parts) if parts else np.zeros((0, len(graphs.relations)), dtype=np.float32)
+
+
+def accuracy(model: EpiGNN, graphs: Prepared, batch_size: int = 1024, backend: Backend = "auto") -> float:
+    """The share of graphs whose relation of least score is the label."""
+    found = scores(model, graphs, batch_size, backend).argmin(1)
+    return float((found == graphs.label).mean()) if len(graphs) else 0.0
+
+
+def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """The 95 % interval of a share.
+
+    >>> [round(bound, 3) for bound in wilson(90, 100)]
+    [0.826, 0.945]
+    """
+    if not count:
+        return 0.0, 1.0
+    share, weight = right / count, z * z / count
+    middle = (share + weight / 2) / (1 + weight)
+    half = z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,125 @@
+"""Run the experiments of a suite and write one record a run; finished runs are not run again."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epignn.bench.config import Experiment, load_experiment, to_dict
+from epignn.bench.evaluate import scores, wilson
+from epignn.bench.record import circumstances, write_record
+from epignn.bench.sources import generated, split, training_data
+from epignn.bench.suites import TEST_SEED, Suite, Variant
+from epignn.bench.train import Epoch, fit
+from epignn.calculus import load
+from epignn.data.prepare import prepare
+from epignn.data.prove import answers
+from epignn.data.stream import digests
+from epignn.models.epignn import EpiGNN
+
+Say = Callable[[str], None]
+QUICK = ("training.epochs=2", "data.per_label=20")
+
+
+def reproduce(
+    name: str, suite: Suite, seeds: int, results: Path, runs: Path, quick: bool, say: Say
+) -> list[dict[str, Any]]:
+    """All runs of a suite; a record that is there already, from the same settings, is taken as it is.
+
+    Args:
+        name: of the suite; records go to `results/name`.
+        suite: what to run.
+        seeds: how many, from 0.
+        results: where records are kept.
+        runs: where models are kept while they train, so that a killed run resumes.
+        quick: a smoke test: small data, few epochs, and records apart from the real ones.
+        say: called with what goes on.
+    """
+    records = []
+    folder = results / (f"{name}-quick" if quick else name)
+    for variant in suite.variants:
+        experiment = load_experiment(variant.experiment, (*variant.settings, *(QUICK if quick else ())))
+        for seed in range(seeds):
+            path = folder / f"{variant.name.replace(' ', '_').replace(',', '')}_seed{seed}.json"
+            known = [record for record in _read(path) if record["experiment"] == _plain(experiment)]
+            if known:
+                say(f"{variant.name}, seed {seed}: recorded already")
+                records += known
+                continue
+            record = _run(
+                variant, experiment, seed, suite, runs / f"{path.stem}{'-quick' if quick else ''}", quick, say
+            )
+            write_record(path, record)
+            records.append(record)
+    return records
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    from epignn.bench.record import read_records
+
+    return read_records(path.parent, path.name) if path.exists() else []
+
+
+def _plain(experiment: Experiment) -> dict[str, Any]:
+    """As JSON gives it back: lists, not tuples."""
+    import json
+
+    plain: dict[str, Any] = json.loads(json.dumps(to_dict(experiment)))
+    return plain
+
+
+def _run(
+    variant: Variant, experiment: Experiment, seed: int, suite: Suite, run: Path, quick: bool, say: Say
+) -> dict[str, Any]:
+    """Train and test one model."""
+    say(f"{variant.name}, seed {seed}: preparing")
+    train, validation = split(training_data(experiment.data), experiment.data.validation, seed)
+    reached: list[Epoch] = []
+    started = time.perf_counter()
+
+    def report(epoch: Epoch) -> None:
+        reached.append(epoch)
+        say(
+            f"{variant.name}, seed {seed}: epoch {epoch.number}/{epoch.epochs}, loss {epoch.loss:.4f}, "
+            f"validation {epoch.validation:.4f}, {epoch.seconds_left:.0f} s left"
+        )
+
+    model = fit(experiment, train, validation, seed, run, report)
+    seconds = time.perf_counter() - started
+    cells = []
+    for k, b in suite.cells:
+        say(f"{variant.name}, seed {seed}: testing k={k} b={b}")
+        cells.append(test_cell(model, experiment.data.calculus, k, b, 5 if quick else suite.per_label))
+    return {
+        "variant": variant.name,
+        "experiment": _plain(experiment),
+        "seed": seed,
+        "test_seed": TEST_SEED,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "training_seconds": round(seconds, 2),
+        "validation": max((epoch.validation for epoch in reached), default=None),
+        "cells": cells,
+        **circumstances(),
+    }
+
+
+def test_cell(model: EpiGNN, calculus_name: str, k: int, b: int, per_label: int) -> dict[str, Any]:
+    """Accuracy of a model, and of exact closure, on generated test problems of one cell."""
+    calculus = load(calculus_name)
+    data = generated(calculus, k, b, per_label, TEST_SEED)
+    graphs = prepare(data)
+    right = int((scores(model, graphs, batch_size=256).argmin(1) == graphs.label).sum())
+    exact = answers(data, calculus) == np.uint64(1) << data.label.astype(np.uint64)
+    low, high = wilson(right, len(data))
+    return {
+        "k": k,
+        "b": b,
+        "n": len(data),
+        "distinct": len(np.unique(digests(data))),
+        "accuracy": right / len(data),
+        "low": low,
+        "high": high,
+        "closure": float(exact.mean()),
+    }

@@ -1,0 +1,192 @@
+"""The training loop, plain. A killed run resumes to the same bits: randomness depends on seed and epoch alone."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from epignn.bench.collate import collate, labels
+from epignn.bench.config import Experiment, TrainConfig
+from epignn.bench.evaluate import accuracy
+from epignn.bench.store import STATE, WEIGHTS, load_config, load_tensors, restore, save_config, save_tensors
+from epignn.calculus.backend import Backend
+from epignn.data.prepare import Prepared
+from epignn.errors import BadArgument, EpignnError
+from epignn.models import losses
+from epignn.models.epignn import EpiGNN
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is known after an epoch."""
+
+    number: int
+    epochs: int
+    loss: float
+    validation: float
+    graphs_per_second: float
+    seconds_left: float
+
+
+class Diverged(EpignnError):
+    """The loss is no longer a number."""
+
+
+def fit(
+    experiment: Experiment,
+    train: Prepared,
+    validation: Prepared,
+    seed: int,
+    out: Path | None = None,
+    report: Callable[[Epoch], None] | None = None,
+    backend: Backend = "auto",
+) -> EpiGNN:
+    """Train a model and return the one of the best validation accuracy, the latest among equals.
+
+    Args:
+        experiment: model and training; its data section is taken as done.
+        train: prepared graphs to learn from.
+        validation: prepared graphs that choose the epoch.
+        seed: of initial values, order of graphs and negative examples.
+        out: a run folder: weights, config and the state to resume from. A run that was interrupted there goes on.
+        report: called after every epoch.
+        backend: which kernels serve.
+
+    Raises:
+        Diverged: the loss became infinite or not a number; `out` keeps the last good weights.
+    """
+    config = experiment.training
+    model = EpiGNN(len(train.relations), experiment.model, torch.Generator().manual_seed(seed))
+    optimiser = _Adam(list(model.parameters()), config)
+    best: dict[str, Tensor] = {}
+    best_accuracy, done = -1.0, 0
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        if (out / STATE).exists():
+            best, best_accuracy, done = _resume(out, experiment, train.relations, seed, model, optimiser)
+        else:
+            save_config(out, experiment, train.relations, seed, {})
+    steps = math.ceil(len(train) / config.batch_size)
+    started = time.perf_counter()
+    for epoch in range(done, config.epochs):
+        begun = time.perf_counter()
+        loss = _epoch(model, optimiser, config, train, seed, epoch, steps, backend)
+        reached = accuracy(model, validation, backend=backend) if len(validation) else 1.0
+        if reached >= best_accuracy:
+            best_accuracy = reached
+            best = {name: value.detach().clone() for name, value in model.state_dict().items()}
+        if out is not None:
+            save_tensors(out / STATE, _state(model, optimiser, best, best_accuracy, epoch + 1))
+            save_tensors(out / WEIGHTS, best)
+        if report is not None:
+            now = time.perf_counter()
+            left = (now - started) / (epoch + 1 - done) * (config.epochs - epoch - 1)
+            report(Epoch(epoch + 1, config.epochs, loss, reached, len(train) / (now - begun), left))
+    model.load_state_dict(best)
+    return model.eval()
+
+
+def _epoch(
+    model: EpiGNN,
+    optimiser: "_Adam",
+    config: TrainConfig,
+    train: Prepared,
+    seed: int,
+    epoch: int,
+    steps: int,
+    backend: Backend,
+) -> float:
+    """One pass over the training graphs in a random order; returns the mean loss."""
+    order = np.random.default_rng([seed, epoch]).permutation(len(train))
+    shuffled = train.select(order)
+    negatives = torch.Generator().manual_seed(seed * 100_003 + epoch)
+    total = torch.zeros(())
+    for step in range(steps):
+        graphs = shuffled.slice(step * config.batch_size, min((step + 1) * config.batch_size, len(train)))
+        scores = model(collate(graphs), backend)
+        if config.loss == "margin":
+            loss = losses.margin(scores, labels(graphs), config.margin, negatives)
+        else:
+            loss = losses.cross_entropy(scores, labels(graphs), config.temperature)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step(rate_at(config, epoch * steps + step, config.epochs * steps))
+        total += loss.detach()
+    mean = float(total) / steps
+    if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in model.parameters()):
+        raise Diverged(
+            f"training diverged in epoch {epoch + 1}: the loss is {mean}. The last good weights are kept; try a "
+            "smaller training.learning_rate, or training.clip=1."
+        )
+    return mean
+
+
+def rate_at(config: TrainConfig, step: int, steps: int) -> float:
+    """The learning rate of a step."""
+    if config.schedule == "constant":
+        return config.learning_rate
+    rise = 0.3 * steps
+    if step < rise:
+        low = config.learning_rate / 25
+        return low + (config.learning_rate - low) * (1 - math.cos(math.pi * step / rise)) / 2
+    return config.learning_rate * (1 + math.cos(math.pi * (step - rise) / (steps - rise))) / 2
+
+
+class _Adam:
+    """Adam with decoupled weight decay over few small tensors, as one flat vector."""
+
+    def __init__(self, parameters: list[torch.nn.Parameter], config: TrainConfig) -> None:
+        self.parameters, self.config = parameters, config
+        size = sum(p.numel() for p in parameters)
+        self.first, self.second, self.steps = torch.zeros(size), torch.zeros(size), 0
+
+    def zero_grad(self) -> None:
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        grad = torch.cat([p.grad.flatten() for p in self.parameters if p.grad is not None])
+        if self.config.clip:
+            grad *= min(1.0, self.config.clip / (float(grad.norm()) + 1e-12))
+        self.steps += 1
+        self.first.lerp_(grad, 0.1)
+        self.second.mul_(0.999).addcmul_(grad, grad, value=0.001)
+        spread = (self.second / (1 - 0.999**self.steps)).sqrt_().add_(1e-8)
+        move = self.first / spread * (-rate / (1 - 0.9**self.steps))
+        at = 0
+        for parameter in self.parameters:
+            part = move[at : at + parameter.numel()].view_as(parameter)
+            parameter.mul_(1 - rate * self.config.decay).add_(part)
+            at += parameter.numel()
+
+
+def _state(
+    model: EpiGNN, optimiser: _Adam, best: dict[str, Tensor], best_accuracy: float, epochs: int
+) -> dict[str, Tensor]:
+    """Everything a resumed run needs."""
+    state = {f"model.{name}": value for name, value in model.state_dict().items()}
+    state |= {f"best.{name}": value for name, value in best.items()}
+    numbers = torch.tensor([best_accuracy, epochs, optimiser.steps], dtype=torch.float64)
+    return state | {"adam.first": optimiser.first, "adam.second": optimiser.second, "numbers": numbers}
+
+
+def _resume(
+    out: Path, experiment: Experiment, relations: tuple[str, ...], seed: int, model: EpiGNN, optimiser: _Adam
+) -> tuple[dict[str, Tensor], float, int]:
+    """Take up an interrupted run."""
+    there, known, its_seed, _ = load_config(out)
+    if (there, known, its_seed) != (experiment, relations, seed):
+        raise BadArgument(f"{out} holds another run (other settings, data or seed); choose another folder.")
+    state = load_tensors(out / STATE)
+    restore(model, {k.removeprefix("model."): v for k, v in state.items() if k.startswith("model.")}, out / STATE)
+    best = {k.removeprefix("best."): v for k, v in state.items() if k.startswith("best.")}
+    optimiser.first, optimiser.second = state["adam.first"], state["adam.second"]
+    best_accuracy, done, steps = state["numbers"].tolist()
+    optimiser.steps = int(steps)
+    return best, best_accuracy, int(done)

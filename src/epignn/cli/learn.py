@@ -1,0 +1,289 @@
+"""`epignn train`, `evaluate`, `predict` and `ask`: learnt models. Torch is loaded only when one runs."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from epignn.cli.output import emit_json, progress, table, working
+from epignn.errors import BadArgument, BadFile, EpignnError
+
+if TYPE_CHECKING:
+    from epignn.bench.config import Experiment
+    from epignn.bench.store import Trained
+    from epignn.bench.train import Epoch
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
+NAMES = {"interval": "ia", "allen": "ia"}
+
+
+def train(
+    what: Annotated[
+        str, typer.Argument(help="An experiment (rcc8, ia, rcc8-paper, …), a .toml file, or a folder of CSV files.")
+    ],
+    out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
+        "runs/model"
+    ),
+    seed: Annotated[int, typer.Option(help="Of initial values, split and order.")] = 0,
+    settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
+    calculus: Annotated[str, typer.Option(help="Whose relations a folder of CSV files speaks of.")] = "rcc8",
+    threads: Annotated[int, typer.Option(help="Cores to use; one is best for small models.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Train a model: weights, config and the state to resume from go to a run folder."""
+    import torch
+
+    from epignn.bench.record import circumstances
+    from epignn.bench.sources import split, training_data
+    from epignn.bench.store import save_config
+    from epignn.bench.train import fit
+
+    torch.set_num_threads(threads)
+    experiment = _experiment(what, settings, calculus)
+    with progress("data") as report:
+        data = training_data(experiment.data, report)
+    graphs, validation = split(data, experiment.data.validation, seed)
+    last: list[Epoch] = []
+    with _epochs(experiment.name) as show:
+
+        def keep(epoch: "Epoch") -> None:
+            last.append(epoch)
+            show(epoch)
+
+        fit(experiment, graphs, validation, seed, out, keep)
+    best = max((epoch.validation for epoch in last), default=None)
+    record = {
+        **circumstances(),
+        "validation": best,
+        "graphs": len(graphs),
+        "command": " ".join(["epignn", *sys.argv[1:]]),
+    }
+    if last:
+        save_config(out, experiment, graphs.relations, seed, record)
+    if as_json:
+        emit_json({"out": str(out), "epochs": experiment.training.epochs, "validation": best})
+    elif last:
+        typer.echo(f"{out}: validation accuracy {best:.4f} after {last[-1].number} epochs")
+    else:
+        typer.echo(f"{out}: this run had ended already; choose another folder for a new one")
+
+
+def _experiment(what: str, settings: list[str], calculus: str) -> "Experiment":
+    from epignn.bench.config import load_experiment
+    from epignn.bench.sources import folder_files
+
+    folder = Path(what)
+    if not folder.is_dir():
+        return load_experiment(NAMES.get(what, what), settings)
+    preset = load_experiment("ia" if calculus in (*NAMES, "ia") else "rcc8", settings)
+    files = tuple(folder_files(folder))
+    return replace(preset, name=folder.name, data=replace(preset.data, calculus=calculus, files=files))
+
+
+@contextmanager
+def _epochs(name: str) -> Iterator[Callable[["Epoch"], None]]:
+    """Live progress: a bar for people, a line an epoch otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda e: typer.echo(
+            f"{name} epoch {e.number}/{e.epochs} loss {e.loss:.4f} validation {e.validation:.4f} "
+            f"{e.graphs_per_second:.0f} graphs/s {e.seconds_left:.0f} s left",
+            err=True,
+        )
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    fields = "loss {task.fields[loss]} validation {task.fields[accuracy]} {task.fields[speed]} graphs/s"
+    text = "{task.description} " + fields
+    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn(text), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
+        task = shown.add_task(name, total=None, loss="–", accuracy="–", speed="–")
+
+        def show(e: "Epoch") -> None:
+            shown.update(
+                task,
+                completed=e.number,
+                total=e.epochs,
+                loss=f"{e.loss:.4f}",
+                accuracy=f"{e.validation:.4f}",
+                speed=f"{e.graphs_per_second:.0f}",
+            )
+
+        yield show
+
+
+def evaluate(
+    model: ModelName,
+    files: Annotated[list[Path], typer.Argument(help="Benchmark files: CSV, also gzipped.")],
+    as_json: Json = False,
+) -> None:
+    """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems."""
+    from epignn.bench.store import load_model
+
+    trained = load_model(model)
+    results = []
+    with progress("files") as report:
+        for number, file in enumerate(files):
+            report(number, len(files))
+            results.append(_evaluate_file(trained, file))
+    if as_json:
+        emit_json({"model": model, "results": results})
+        return
+    rows = [
+        (
+            Path(r["file"]).name,
+            r["k"],
+            r["b"],
+            r["n"],
+            r["distinct"],
+            f"{r['accuracy']:.4f}",
+            f"{r['low']:.4f}–{r['high']:.4f}",
+        )
+        for r in results
+    ]
+    table(("file", "k", "b", "n", "distinct", "accuracy", "95 % interval"), rows)
+
+
+def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
+    import numpy as np
+
+    from epignn.bench.evaluate import scores, wilson
+    from epignn.calculus import load
+    from epignn.data.prepare import prepare
+    from epignn.data.star_csv import read_csv
+    from epignn.data.stream import digests
+
+    data = read_csv(file, load(trained.experiment.data.calculus))
+    try:
+        graphs = prepare(data)
+    except EpignnError as error:
+        raise BadFile(str(error), str(file)) from error
+    right = int((scores(trained.model, graphs).argmin(1) == graphs.label).sum())
+    low, high = wilson(right, len(data))
+    return {
+        "file": str(file),
+        "k": data.k,
+        "b": data.b,
+        "n": len(data),
+        "distinct": len(np.unique(digests(data))),
+        "accuracy": right / len(data) if len(data) else 0.0,
+        "low": low,
+        "high": high,
+    }
+
+
+def predict(
+    model: ModelName,
+    file: Annotated[Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark CSV file.")],
+    out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
+    query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
+) -> None:
+    """Predict the relation of a pair, its probability and the runner-up, for every graph of a file."""
+    from epignn.bench.answer import graph_of
+    from epignn.bench.answer import predict as predict_graphs
+    from epignn.bench.store import load_model
+    from epignn.calculus import load
+    from epignn.calculus.formats import read_networks
+    from epignn.data.dataset import Dataset
+    from epignn.data.star_csv import read_csv
+
+    trained = load_model(model)
+    calculus = load(trained.experiment.data.calculus)
+    if file.name.endswith((".csv", ".csv.gz")):
+        data = read_csv(file, calculus)
+        pairs = [(str(h), str(t)) for h, t in zip(data.query_head.tolist(), data.query_tail.tolist(), strict=True)]
+    elif query is None:
+        raise BadArgument("which pair? Give --query A B; only benchmark CSV files name their own.")
+    else:
+        networks = read_networks(str(file), calculus)
+        data = Dataset.concat([graph_of(trained, network, *query) for network in networks])
+        pairs = [query] * len(networks)
+    with working("predicting"):
+        found = predict_graphs(trained, data)
+    rows = [
+        {"row": number, "head": pair[0], "tail": pair[1], **vars(answer)}
+        for number, (pair, answer) in enumerate(zip(pairs, found, strict=True))
+    ]
+    _write_rows(rows, out)
+
+
+def _write_rows(rows: list[dict[str, Any]], out: Path | None) -> None:
+    if out is not None and out.suffix == ".json":
+        text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    else:
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, list(rows[0]) if rows else ["row"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {key: f"{value:.6f}" if isinstance(value, float) else value for key, value in row.items()}
+            for row in rows
+        )
+        text = buffer.getvalue()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    from epignn.bench.store import write_text
+
+    write_text(out, text)
+    typer.echo(f"{out}: {len(rows)} predictions")
+
+
+def ask(
+    facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
+    head: Annotated[str, typer.Argument(help="What may hold from this entity …")],
+    tail: Annotated[str, typer.Argument(help="… to this one?")],
+    model: Annotated[
+        str | None, typer.Option(help="A model; by default the shipped one for the facts' calculus.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a learnt model, beside what exact closure says; exit code 1 if the facts contradict each other."""
+    from epignn.bench.answer import ask as ask_model
+    from epignn.bench.store import load_model, shipped_models
+    from epignn.calculus.closure import close
+    from epignn.calculus.facts import parse_facts
+    from epignn.calculus.formats import as_networks, read_networks
+
+    is_file = "(" not in facts and Path(facts).is_file()
+    (network, *_) = (
+        read_networks(facts) if is_file else as_networks(parse_facts(facts, "the facts"), None, "the facts")
+    )
+    calculus = network.calculus
+    exact = close(network)
+    possible = list(calculus.names(exact.relations(head, tail))) if exact.consistent else []
+    name = model or calculus.name
+    if model is None and name not in shipped_models():
+        raise BadArgument(f"no model is shipped for {calculus.name}; train one and name it with --model.")
+    learnt = ask_model(load_model(name), network, head, tail)
+    if as_json:
+        emit_json(
+            {
+                "calculus": calculus.name,
+                "model": name,
+                "learnt": vars(learnt),
+                "exact": possible,
+                "consistent": exact.consistent,
+            }
+        )
+    else:
+        typer.echo(
+            f"learnt  {learnt.relation}({head}, {tail}) with probability {learnt.probability:.3f}; next "
+            f"{learnt.runner_up} with {learnt.runner_up_probability:.3f}"
+        )
+        if exact.consistent:
+            typer.echo(f"exact   {'|'.join(possible)}({head}, {tail})")
+            if [learnt.relation] != possible:
+                both = "one of these" if learnt.relation in possible else "none of these"
+                typer.echo(f"The model's answer is {both}.")
+        else:
+            typer.echo("exact   the facts contradict each other: " + ", ".join(map(str, exact.conflict)))
+    if not exact.consistent:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""The learnt model: torch tensors in, torch tensors out. No data, no files."""

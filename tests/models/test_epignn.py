@@ -1,0 +1,178 @@
+"""The model: its algebra, its invariants, and that it learns."""
+
+import numpy as np
+import pytest
+import torch
+
+from epignn.bench.collate import collate, labels
+from epignn.data.dataset import Dataset
+from epignn.data.prepare import prepare
+from epignn.errors import BadArgument
+from epignn.models import losses
+from epignn.models.epignn import EpiGNN, ModelConfig
+from tests.models.conftest import problems
+
+ABLATIONS = [
+    {"facets": facets, "constrained": constrained, "composition": composition, "forward_only": forward_only}
+    for facets in (1, 4)
+    for constrained in (True, False)
+    for composition in ("bilinear", "mlp")
+    for forward_only in (True, False)
+]
+VARIANTS = [
+    {},
+    {"pooling": "mul"},
+    {"rounds": "auto", "self_message": False},
+    {"rounds": "auto", "self_message": False, "pooling": "mul", "a_ij": "coupled"},
+    {"a_ij": "coupled", "right_identity": True},
+    {"forward_only": True, "right_identity": True},
+    {"dim": 20, "facets": 4},
+]
+
+
+def make(seed: int = 0, **options: object) -> EpiGNN:
+    return EpiGNN(8, ModelConfig(**options), torch.Generator().manual_seed(seed))
+
+
+def simplex(count: int, model: EpiGNN) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.rand((count, model.config.facets, model.config.size), generator=generator).softmax(-1)
+
+
+@pytest.mark.parametrize("a_ij", ["free", "coupled"])
+def test_identity_is_neutral(a_ij):
+    model = make(a_ij=a_ij, right_identity=True)
+    states = simplex(5, model)
+    identity = torch.zeros_like(states)
+    identity[..., 0] = 1
+    torch.testing.assert_close(model.compose(identity, states), states)
+    torch.testing.assert_close(model.compose(states, identity), states)
+    left_only = make(a_ij=a_ij)
+    torch.testing.assert_close(left_only.compose(identity, states), states)
+    assert not torch.allclose(left_only.compose(states, identity), states)
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_states_stay_on_the_simplex(options, batch):
+    model = make(**options)
+    for states in (*model.states(batch), model.predictions(batch), model.composition_table()):
+        if states is not None:
+            assert (states >= 0).all()
+            torch.testing.assert_close(states.sum(-1), torch.ones(states.shape[:-1]))
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_parameter_count_is_the_papers_less_what_the_identity_fixes(options):
+    model = make(**options)
+    n, m = model.config.dim, model.config.facets
+    fixed = n * n // m  # a_1j
+    if model.config.right_identity:
+        fixed += (n // m) * (n - m)  # a_i1 for i > 1
+    assert sum(p.numel() for p in model.parameters()) == 8 * n + n**3 // m**2 - fixed
+
+
+@pytest.mark.parametrize("options", VARIANTS + [a for a in ABLATIONS if not a["forward_only"]])
+def test_no_parameter_is_dead(options, ordered):
+    model = make(**options).double()
+    losses.cross_entropy(model(collate(ordered)), labels(ordered)).backward()
+    for name, parameter in model.named_parameters():
+        share = (parameter.grad != 0).double().mean()
+        assert share > (0.2 if name.startswith("mlp") else 0.99), (name, share)
+
+
+@pytest.mark.parametrize("options", VARIANTS + ABLATIONS)
+def test_a_batch_equals_its_parts(options, ordered):
+    model = make(**{"rounds": 6, **options})
+    if model.config.rounds == "auto":
+        model = make(**options)
+    whole = model(collate(ordered))
+    parts = torch.cat([model(collate(ordered.slice(g, g + 1))) for g in range(len(ordered))])
+    torch.testing.assert_close(whole, parts, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_renaming_nodes_and_reordering_edges_changes_nothing(options, rng):
+    data = problems()
+    source, target, label = data.edge_source.copy(), data.edge_target.copy(), data.edge_label.copy()
+    head, tail = data.query_head.copy(), data.query_tail.copy()
+    for g in range(len(data)):
+        edges = slice(data.edge_offset[g], data.edge_offset[g + 1])
+        names = rng.permutation(data.node_count[g]).astype(np.int32)
+        order = rng.permutation(data.edge_count[g])
+        source[edges] = names[source[edges]][order]
+        target[edges] = names[target[edges]][order]
+        label[edges] = label[edges][order]
+        head[g], tail[g] = names[head[g]], names[tail[g]]
+    shuffled = Dataset(
+        data.relations, data.node_count, data.edge_offset, source, target, label, head, tail, data.label
+    )
+    # Of several shortest paths the first is taken, which depends on the order; chains have one.
+    single = np.flatnonzero([data.edge_count[g] == data.node_count[g] - 1 for g in range(len(data))])
+    model = make(**options)
+    before = model(collate(prepare(data.select(single))))
+    after = model(collate(prepare(shuffled.select(single))))
+    torch.testing.assert_close(before, after, rtol=1e-4, atol=1e-4)
+    forward_only = make(**{**options, "forward_only": True})
+    torch.testing.assert_close(
+        forward_only(collate(prepare(data))), forward_only(collate(prepare(shuffled))), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_rounds_beyond_the_longest_path_change_nothing_without_self_messages(pooling, backend, batch):
+    options = {"pooling": pooling, "self_message": False}
+    needed = make(**options, rounds="auto")(batch, backend)
+    for rounds in (batch.depth, batch.depth + 5):
+        torch.testing.assert_close(make(**options, rounds=rounds)(batch, backend), needed)
+    fewer = make(**options, rounds=2)(batch, backend)
+    assert not torch.allclose(fewer, needed)
+
+
+def test_scores_are_cross_entropies_summed_over_facets(batch):
+    model = make()
+    states, vectors = model.predictions(batch), model.relation_vectors()
+    expected = torch.stack([-(vector * states.log()).sum((1, 2)) for vector in vectors], 1)
+    torch.testing.assert_close(model(batch), expected)
+
+
+def test_losses():
+    scores = torch.tensor([[0.0, 3.0], [2.0, 1.0]])
+    label = torch.tensor([0, 0])
+    assert losses.margin(scores, label, 1.0) == pytest.approx((0 + 2) / 2)
+    expected = -torch.log_softmax(-scores, 1)[:, 0].mean()
+    assert losses.cross_entropy(scores, label) == pytest.approx(float(expected))
+
+
+def test_margin_never_takes_the_label_as_its_own_negative():
+    scores = torch.eye(5) * 100
+    label = torch.arange(5)
+    for seed in range(20):
+        assert losses.margin(scores, label, 1.0, torch.Generator().manual_seed(seed)) == pytest.approx(101.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"pooling": "mul", "rounds": "auto", "self_message": False}])
+def test_a_small_problem_is_learnt(options):
+    graphs = prepare(problems(per_label=6))
+    model = make(**options)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(150):
+        optimiser.zero_grad()
+        losses.cross_entropy(model(collate(graphs)), labels(graphs)).backward()
+        optimiser.step()
+    assert (model(collate(graphs)).argmin(1) == labels(graphs)).double().mean() > 0.97
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dim": 10, "facets": 4}, "dim must be a multiple of facets"),
+        ({"dim": 4, "facets": 4}, "at least 2 components"),
+        ({"pooling": "max"}, "pooling must be min or mul"),
+        ({"rounds": 0}, "rounds must be a positive number or 'auto'"),
+        ({"a_ij": "tied"}, "a_ij must be free or coupled"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(BadArgument, match=message):
+        ModelConfig(**options)
