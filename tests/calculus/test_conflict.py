@@ -81,12 +81,12 @@ def test_a_wrong_fact_among_two_thousand_entities_is_found_within_seconds(method
 
 @pytest.mark.parametrize("method", [close, partial, solve])
 def test_a_long_way_round_is_found_within_seconds(method):
-    """A ring of 500, all of which is needed, beside a thousand facts that are not."""
-    ring = [(f"r{i}", "<", f"r{(i + 1) % 500}") for i in range(500)]
-    others = [(f"x{i}", "<", f"x{i + 1}") for i in range(500)] + [(f"r{i}", "<=", f"x{i}") for i in range(500)]
+    """A ring of 300, all of which is needed, beside twice as many facts that are not."""
+    ring = [(f"r{i}", "<", f"r{(i + 1) % 300}") for i in range(300)]
+    others = [(f"x{i}", "<", f"x{i + 1}") for i in range(300)] + [(f"r{i}", "<=", f"x{i}") for i in range(300)]
     start = time.perf_counter()
     conflict = method(Network.of(load("point"), others + ring)).conflict
-    assert time.perf_counter() - start < 10  # about one on an idle machine
+    assert time.perf_counter() - start < 5  # half of one on an idle machine
     assert [(fact.head, fact.relations, fact.tail) for fact in conflict] == ring
 
 

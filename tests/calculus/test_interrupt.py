@@ -15,6 +15,7 @@ LONG = {
     "many": "close_many(Networks(point, *many(3_000_000)))",
 }
 SCRIPT = """
+import signal
 import numpy as np
 from epignn.calculus import load
 from epignn.calculus.closure import close
@@ -30,6 +31,7 @@ def many(count):
     sizes, zeros = np.full(count, 60, dtype=np.int32), np.zeros(count, dtype=np.int32)
     return sizes, np.arange(count + 1), zeros, zeros + 1, zeros.astype(np.uint64) + 1, zeros, zeros + 1
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have been started deaf to it
 print("ready", flush=True)
 try:
     {call}
@@ -44,8 +46,8 @@ def test_interrupts_are_heard(what):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.8)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        start = time.perf_counter()
-        assert process.stdout.read() == "interrupted\n"
-    assert time.perf_counter() - start < 4
+        assert (
+            process.stdout.read() == "interrupted\n"
+        )  # an answer instead would come a minute later, and print nothing

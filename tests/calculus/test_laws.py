@@ -152,12 +152,12 @@ def cell_relation(a: frozenset[int], b: frozenset[int]) -> str:
 def test_rcc8_is_what_regions_show(rng):
     """Boxes alone and unions of cells together show every entry of the table, and nothing else."""
     rcc8 = load("rcc8")
-    low = rng.integers(0, 7, size=(500, 2))
-    boxes = np.stack([low, low + rng.integers(1, 8, size=(500, 2))], axis=1)
+    low = rng.integers(0, 7, size=(300, 2))
+    boxes = np.stack([low, low + rng.integers(1, 8, size=(300, 2))], axis=1)
     from_boxes = observed(rcc8, relation_table(rcc8, box_relation, boxes))
     assert not (from_boxes & ~rcc8.composition_table).any()
     inner = [frozenset(c) for c in ([5], [6], [9], [10], [5, 6], [5, 6, 9, 10], range(16))]
-    from_cells = observed(rcc8, relation_table(rcc8, cell_relation, cell_regions(rng, 500) + inner))
+    from_cells = observed(rcc8, relation_table(rcc8, cell_relation, cell_regions(rng, 250) + inner))
     assert not (from_cells & ~rcc8.composition_table).any()
     np.testing.assert_array_equal(from_boxes | from_cells, rcc8.composition_table)
 

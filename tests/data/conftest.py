@@ -1,12 +1,15 @@
 """Where the published benchmark lies, and what the tests of this folder compare."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from epignn.data import Dataset
+from epignn.calculus import load
+from epignn.data import Dataset, read_csv
+from epignn.data.generate import file_name
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +19,18 @@ def published(data: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there: the published files cannot be compared")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cell(published: Path) -> Callable[[str, int, int], Dataset]:
+    """A published file by calculus, k and b, read once."""
+
+    @cache
+    def read(name: str, k: int, b: int) -> Dataset:
+        calculus = load(name)
+        return read_csv(published / file_name(calculus, k, b), calculus)
+
+    return read
 
 
 @pytest.fixture(scope="session")
