@@ -113,6 +113,19 @@ def test_entails(epignn, facts):
     document = json.loads(epignn("entails", path, "po(a,c). dc(b,d)", "--json").out)
     assert [fact["entailed"] for fact in document["facts"]] == [True, False]
     assert document["entailed"] is False
+    assert document["consistent"] is True
+
+
+def test_what_follows_from_a_contradiction_is_no_answer(epignn, facts):
+    path = facts("<(a, b) <(b, c) <(c, a) <(c, d)")
+    ran = epignn("entails", path, "<(a, d)", "--calculus", "point")
+    assert ran.code == 1
+    assert ran.out == (
+        "The facts are inconsistent, so that everything follows from them:\n  <(a, b)\n  <(b, c)\n  <(c, a)\n"
+    )
+    document = json.loads(epignn("entails", path, "<(a, d)", "--calculus", "point", "--json").out)
+    assert document["consistent"] is False
+    assert len(document["conflict"]) == 3
 
 
 @pytest.mark.parametrize(

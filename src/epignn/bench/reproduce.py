@@ -1,5 +1,6 @@
 """Run the experiments of a suite and write one record a run; finished runs are not run again."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 
 from epignn.bench.config import Experiment, load_experiment, to_dict
 from epignn.bench.evaluate import scores, wilson
-from epignn.bench.record import circumstances, write_record
+from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import generated, split, training_data
 from epignn.bench.suites import TEST_SEED, Suite, Variant
 from epignn.bench.train import Epoch, fit
@@ -57,15 +58,11 @@ def reproduce(
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    from epignn.bench.record import read_records
-
     return read_records(path.parent, path.name) if path.exists() else []
 
 
 def _plain(experiment: Experiment) -> dict[str, Any]:
     """As JSON gives it back: lists, not tuples."""
-    import json
-
     plain: dict[str, Any] = json.loads(json.dumps(to_dict(experiment)))
     return plain
 
@@ -91,7 +88,7 @@ def _run(
     cells = []
     for k, b in suite.cells:
         say(f"{variant.name}, seed {seed}: testing k={k} b={b}")
-        cells.append(test_cell(model, experiment.data.calculus, k, b, 5 if quick else suite.per_label))
+        cells.append(measure_cell(model, experiment.data.calculus, k, b, 5 if quick else suite.per_label))
     return {
         "variant": variant.name,
         "experiment": _plain(experiment),
@@ -105,7 +102,7 @@ def _run(
     }
 
 
-def test_cell(model: EpiGNN, calculus_name: str, k: int, b: int, per_label: int) -> dict[str, Any]:
+def measure_cell(model: EpiGNN, calculus_name: str, k: int, b: int, per_label: int) -> dict[str, Any]:
     """Accuracy of a model, and of exact closure, on generated test problems of one cell."""
     calculus = load(calculus_name)
     data = generated(calculus, k, b, per_label, TEST_SEED)

@@ -2,7 +2,7 @@
 
 import typer
 
-from epignn.cli import benchmark, calculi, demo, info, learn, networks
+from epignn.cli import benchmark, calculi, demo, info, learn, networks, reproduce
 
 app = typer.Typer(
     name="epignn",
@@ -16,7 +16,7 @@ app.command("close")(networks.close)
 app.command("entails")(networks.entails)
 app.command("check")(benchmark.check)
 app.command("generate")(benchmark.generate)
-for _command in (learn.train, learn.evaluate, learn.predict, learn.ask):
+for _command in (learn.train, learn.evaluate, learn.predict, learn.ask, reproduce.reproduce):
     app.command()(_command)
 app.add_typer(calculi.app, name="calculus")
 app.command("demo")(demo.demo)

@@ -26,7 +26,7 @@ def demo(
     from epignn.bench.answer import ask
     from epignn.bench.config import load_experiment
     from epignn.bench.pictures import accuracy_by_k
-    from epignn.bench.reproduce import test_cell
+    from epignn.bench.reproduce import measure_cell
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import Trained
     from epignn.bench.suites import SUITES
@@ -48,7 +48,7 @@ def demo(
     model = fit(experiment, train, validation, seed, report=report)
     seconds = time.perf_counter() - started
     _say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.")
-    results = {(k, b): test_cell(model, "rcc8", k, b, 4 if quick else 30) for k, b in CELLS}
+    results = {(k, b): measure_cell(model, "rcc8", k, b, 4 if quick else 30) for k, b in CELLS}
     average = sum(cell["accuracy"] for cell in results.values()) / len(results)
     curves = {f"b = {b}": [(k, results[k, b]["accuracy"]) for k in range(2, 10)] for b in (1, 2, 3)}
     accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)", out)

@@ -226,7 +226,7 @@ def entails(
     max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not."""
+    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash."""
     with working(f"reading {file}"):
         networks = _read(file, calculus, number)
     if len(networks) > 1:
@@ -241,26 +241,41 @@ def entails(
         raise BadArgument('nothing to prove; write a fact such as "po(a, c)".')
     with working("searching"):
         found = [entails_fact(network, a, relations, b, max_nodes) for a, relations, b in asked]
+        # Everything follows from a contradiction, which is not what was meant to be asked.
+        vacuous = (
+            all(answer.entailed for answer in found) and not (facts_hold := solve(network, max_nodes)).consistent
+        )
+        conflict = facts_hold.conflict if vacuous else ()
     if as_json:
         emit_json(
             {
                 "calculus": network.calculus.name,
+                "consistent": not vacuous,
+                "conflict": [[fact.head, fact.relations, fact.tail] for fact in conflict],
                 "entailed": _all([answer.entailed for answer in found]),
                 "facts": [_entailment_dict(fact, answer) for fact, answer in zip(asked, found, strict=True)],
             }
         )
+    elif vacuous:
+        typer.echo("The facts are inconsistent, so that everything follows from them:")
+        for fact in conflict:
+            typer.echo(f"  {fact}")
     else:
-        for (a, relations, b), answer in zip(asked, found, strict=True):
-            typer.echo(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
-            if answer.counterexample is not None:
-                shown = answer.counterexample
-                mask = closure(shown).relations(a, b)
-                typer.echo(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
-    if not all(answer.entailed for answer in found):
+        _print_entailments(asked, found)
+    if vacuous or not all(answer.entailed for answer in found):
         raise typer.Exit(1)
 
 
 WORDS = MappingProxyType({True: "entailed", False: "not entailed", None: "undecided: the search reached its limit"})
+
+
+def _print_entailments(asked: list[tuple[str, str, str]], found: list[Entailment]) -> None:
+    for (a, relations, b), answer in zip(asked, found, strict=True):
+        typer.echo(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
+        if answer.counterexample is not None:
+            shown = answer.counterexample
+            mask = closure(shown).relations(a, b)
+            typer.echo(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
 
 
 def _all(entailed: list[bool | None]) -> bool | None:
