@@ -11,6 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from epignn.bench.record import read_records
+from epignn.bench.report import markdown, rows
+from epignn.bench.suites import SUITES
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -47,6 +51,12 @@ def generator_table(records: dict[str, Any]) -> str:
     return "\n".join([*lines, "", _machine(record)])
 
 
+def rcc8_table(records: dict[str, Any]) -> str:
+    runs = read_records(ROOT / "results" / "rcc8")
+    commits = ", ".join(sorted({run["commit"] for run in runs}))
+    return markdown(*rows(SUITES["rcc8"], runs)) + f"\n\n{_machine({**runs[0], 'commit': commits})} One core."
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -55,6 +65,7 @@ BLOCKS = {
     "closure-sentence": closure_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
+    "rcc8-table": rcc8_table,
 }
 
 
