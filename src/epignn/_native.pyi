@@ -51,3 +51,68 @@ def sweep(
     rank: _Indices,
     sweeps: int,
 ) -> tuple[_Indices, _Indices, _Indices, _Masks, int, int, int, int]: ...
+
+class Messages: ...
+class Readout: ...
+
+def messages(
+    facets: int,
+    size: int,
+    relations: int,
+    graphs: int,
+    rounds: int,
+    self_message: bool,
+    descending: bool,
+    minimum: bool,
+    node_offset: int,
+    offset: int,
+    source: int,
+    label: int,
+) -> Messages: ...
+def readout(
+    facets: int, size: int, graphs: int, minimum: bool, head: int, tail: int, path_offset: int, path_node: int
+) -> Readout: ...
+def propagate_float(
+    m: Messages, matrices: int, states: int, chosen: int, total: int, keep: bool, threads: int
+) -> None: ...
+def propagate_double(
+    m: Messages, matrices: int, states: int, chosen: int, total: int, keep: bool, threads: int
+) -> None: ...
+def propagate_back_float(
+    m: Messages, matrices: int, states: int, chosen: int, total: int, grad: int, grad_matrices: int, threads: int
+) -> None: ...
+def propagate_back_double(
+    m: Messages, matrices: int, states: int, chosen: int, total: int, grad: int, grad_matrices: int, threads: int
+) -> None: ...
+def aggregate_float(
+    r: Readout, ahead: int, back: int, table: int, result: int, chosen: int, total: int
+) -> None: ...
+def aggregate_double(
+    r: Readout, ahead: int, back: int, table: int, result: int, chosen: int, total: int
+) -> None: ...
+def aggregate_back_float(
+    r: Readout,
+    ahead: int,
+    back: int,
+    table: int,
+    result: int,
+    chosen: int,
+    total: int,
+    grad: int,
+    grad_ahead: int,
+    grad_back: int,
+    grad_table: int,
+) -> None: ...
+def aggregate_back_double(
+    r: Readout,
+    ahead: int,
+    back: int,
+    table: int,
+    result: int,
+    chosen: int,
+    total: int,
+    grad: int,
+    grad_ahead: int,
+    grad_back: int,
+    grad_table: int,
+) -> None: ...

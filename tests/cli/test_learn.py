@@ -54,6 +54,8 @@ def test_predict(epignn, run, cell, facts, tmp_path):
     one = epignn("predict", run, path, "--query", "a", "c", "--out", tmp_path / "one.json")
     assert one.code == 0
     assert json.loads((tmp_path / "one.json").read_text())[0]["head"] == "a"
+    document = json.loads(epignn("predict", run, path, "--query", "a", "c", "--json").out)
+    assert document["predictions"][0]["tail"] == "c"
     assert "Give --query A B" in epignn("predict", run, path).err
     nowhere = epignn("predict", run, cell, "--out", tmp_path / "no" / "folder.csv")
     assert nowhere.code == 2

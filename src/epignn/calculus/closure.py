@@ -42,7 +42,7 @@ class DenseClosure(Protocol):
         """The set of every pair."""
 
     def copy(self) -> "DenseClosure":
-        """An independent copy."""
+        """A copy of its own sets; it shares a cache, so do not close it and the original in two threads at once."""
 
     def grown(self, entities: int) -> "DenseClosure":
         """The same with more entities."""

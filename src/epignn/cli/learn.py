@@ -185,6 +185,7 @@ def predict(
     file: Annotated[Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark CSV file.")],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
+    as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file."""
     from epignn.bench.answer import graph_of
@@ -212,10 +213,13 @@ def predict(
         {"row": number, "head": pair[0], "tail": pair[1], **vars(answer)}
         for number, (pair, answer) in enumerate(zip(pairs, found, strict=True))
     ]
-    _write_rows(rows, out)
+    if as_json:
+        emit_json({"model": model, "predictions": rows})
+    if out is not None or not as_json:
+        _write_rows(rows, out, quiet=as_json)
 
 
-def _write_rows(rows: list[dict[str, Any]], out: Path | None) -> None:
+def _write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:
     if out is not None and out.suffix == ".json":
         text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     else:
@@ -233,7 +237,8 @@ def _write_rows(rows: list[dict[str, Any]], out: Path | None) -> None:
     from epignn.bench.store import write_text
 
     write_text(out, text)
-    typer.echo(f"{out}: {len(rows)} predictions")
+    if not quiet:
+        typer.echo(f"{out}: {len(rows)} predictions")
 
 
 def ask(
