@@ -61,6 +61,7 @@ def main() -> None:
         print(f"  training step, {kernels}: {total:.2f} ms ({shares})")
         figures[f"step_{backend}"] = {"milliseconds": total, **spent}
     native, plain = figures["step_native"]["milliseconds"], figures["step_numpy"]["milliseconds"]
+    figures["step_published"] = {"milliseconds": PUBLISHED_STEP_MS}
     published = PUBLISHED_STEP_MS / native
     print(f"  plain torch / compiled: {plain / native:.1f}; published code / compiled: {published:.0f}")
     large = prepare(generated(load("rcc8"), 9, 3, 300, 3))

@@ -57,6 +57,26 @@ def rcc8_table(records: dict[str, Any]) -> str:
     return markdown(*rows(SUITES["rcc8"], runs)) + f"\n\n{_machine({**runs[0], 'commit': commits})} One core."
 
 
+def ia_table(records: dict[str, Any]) -> str:
+    return markdown(*rows(SUITES["ia"], read_records(ROOT / "results" / "ia")))
+
+
+def expanded_table(records: dict[str, Any]) -> str:
+    return markdown(*rows(SUITES["expanded"], read_records(ROOT / "results" / "expanded")))
+
+
+def model_sentence(records: dict[str, Any]) -> str:
+    figures = records["model"]["figures"]
+    native, plain, published = (
+        figures[f"step_{kind}"]["milliseconds"] for kind in ("native", "numpy", "published")
+    )
+    return (
+        f"A training step of 128 graphs takes {native:.2f} ms by the compiled kernels, {plain:.0f} ms by plain torch; "
+        f"the published code took {published:.0f} ms. Inference at k = 9, b = 3: "
+        f"{figures['inference_k9_b3']['graphs_per_second']:,.0f} graphs a second. {_machine(records['model'])}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -66,6 +86,9 @@ BLOCKS = {
     "closure-table": closure_table,
     "generator-table": generator_table,
     "rcc8-table": rcc8_table,
+    "ia-table": ia_table,
+    "expanded-table": expanded_table,
+    "model-sentence": model_sentence,
 }
 
 

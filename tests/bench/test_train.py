@@ -12,7 +12,7 @@ from epignn.bench.config import Experiment, TrainConfig
 from epignn.bench.evaluate import accuracy, wilson
 from epignn.bench.sources import generated, split
 from epignn.bench.store import STATE, WEIGHTS, load_model
-from epignn.bench.train import Diverged, _Adam, fit, rate_at
+from epignn.bench.train import Diverged, _Adam, fit, rate_at, read_history
 from epignn.calculus import load
 from epignn.errors import BadArgument, BadFile
 from epignn.models.epignn import ModelConfig
@@ -57,6 +57,7 @@ def test_a_killed_run_resumes_to_the_same_bits(killed, loss, graphs, tmp_path):
     seen = []
     fit(experiment, *graphs, seed=3, out=tmp_path / "killed", report=lambda e: seen.append(e.number))
     assert seen == list(range(killed + 1, 7))
+    assert [entry["epoch"] for entry in read_history(tmp_path / "killed")] == list(range(1, 7))
     for name in (WEIGHTS, STATE):
         whole, resumed = load_file(tmp_path / "whole" / name), load_file(tmp_path / "killed" / name)
         assert whole.keys() == resumed.keys()

@@ -1,7 +1,6 @@
 """Run the experiments of a suite and write one record a run; finished runs are not run again."""
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from epignn.bench.evaluate import scores, wilson
 from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import generated, split, training_data
 from epignn.bench.suites import TEST_SEED, Suite, Variant
-from epignn.bench.train import Epoch, fit
+from epignn.bench.train import Epoch, fit, read_history
 from epignn.calculus import load
 from epignn.data.prepare import prepare
 from epignn.data.prove import answers
@@ -73,18 +72,15 @@ def _run(
     """Train and test one model."""
     say(f"{variant.name}, seed {seed}: preparing")
     train, validation = split(training_data(experiment.data), experiment.data.validation, seed)
-    reached: list[Epoch] = []
-    started = time.perf_counter()
 
     def report(epoch: Epoch) -> None:
-        reached.append(epoch)
         say(
             f"{variant.name}, seed {seed}: epoch {epoch.number}/{epoch.epochs}, loss {epoch.loss:.4f}, "
             f"validation {epoch.validation:.4f}, {epoch.seconds_left:.0f} s left"
         )
 
     model = fit(experiment, train, validation, seed, run, report)
-    seconds = time.perf_counter() - started
+    history = read_history(run)
     cells = []
     for k, b in suite.cells:
         say(f"{variant.name}, seed {seed}: testing k={k} b={b}")
@@ -95,8 +91,8 @@ def _run(
         "seed": seed,
         "test_seed": TEST_SEED,
         "parameters": sum(p.numel() for p in model.parameters()),
-        "training_seconds": round(seconds, 2),
-        "validation": max((epoch.validation for epoch in reached), default=None),
+        "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
+        "validation": max(epoch["validation"] for epoch in history),
         "cells": cells,
         **circumstances(),
     }

@@ -16,7 +16,7 @@ from epignn.bench.config import Experiment, from_dict, to_dict
 from epignn.errors import BadFile, unknown
 from epignn.models.epignn import EpiGNN
 
-WEIGHTS, CONFIG, STATE = "weights.safetensors", "config.json", "state.safetensors"
+WEIGHTS, CONFIG, STATE, HISTORY = "weights.safetensors", "config.json", "state.safetensors", "history.json"
 SHIPPED = Path(__file__).parent.parent / "weights"
 
 

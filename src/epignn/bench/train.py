@@ -1,5 +1,6 @@
 """The training loop, plain. A killed run resumes to the same bits: randomness depends on seed and epoch alone."""
 
+import json
 import math
 import time
 from collections.abc import Callable
@@ -13,7 +14,17 @@ from torch import Tensor
 from epignn.bench.collate import collate, labels
 from epignn.bench.config import Experiment, TrainConfig
 from epignn.bench.evaluate import accuracy
-from epignn.bench.store import STATE, WEIGHTS, load_config, load_tensors, restore, save_config, save_tensors
+from epignn.bench.store import (
+    HISTORY,
+    STATE,
+    WEIGHTS,
+    load_config,
+    load_tensors,
+    restore,
+    save_config,
+    save_tensors,
+    write_text,
+)
 from epignn.calculus.backend import Backend
 from epignn.data.prepare import Prepared
 from epignn.errors import BadArgument, EpignnError
@@ -29,6 +40,7 @@ class Epoch:
     epochs: int
     loss: float
     validation: float
+    seconds: float
     graphs_per_second: float
     seconds_left: float
 
@@ -80,15 +92,32 @@ def fit(
         if reached >= best_accuracy:
             best_accuracy = reached
             best = {name: value.detach().clone() for name, value in model.state_dict().items()}
+        now = time.perf_counter()
+        seconds = now - begun
         if out is not None:
-            save_tensors(out / STATE, _state(model, optimiser, best, best_accuracy, epoch + 1))
             save_tensors(out / WEIGHTS, best)
+            _append_history(
+                out, {"epoch": epoch + 1, "loss": loss, "validation": reached, "seconds": round(seconds, 3)}
+            )
+            save_tensors(out / STATE, _state(model, optimiser, best, best_accuracy, epoch + 1))
         if report is not None:
-            now = time.perf_counter()
             left = (now - started) / (epoch + 1 - done) * (config.epochs - epoch - 1)
-            report(Epoch(epoch + 1, config.epochs, loss, reached, len(train) / (now - begun), left))
+            report(Epoch(epoch + 1, config.epochs, loss, reached, seconds, len(train) / seconds, left))
     model.load_state_dict(best)
     return model.eval()
+
+
+def read_history(out: Path) -> list[dict[str, float]]:
+    """Loss, validation accuracy and seconds of every epoch of a run, over all its resumptions."""
+    path = out / HISTORY
+    history: list[dict[str, float]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return history
+
+
+def _append_history(out: Path, entry: dict[str, float]) -> None:
+    """Add an epoch; one that was recorded before the run was killed, and is run again, replaces itself."""
+    history = [known for known in read_history(out) if known["epoch"] < entry["epoch"]]
+    write_text(out / HISTORY, json.dumps([*history, entry]) + "\n")
 
 
 def _epoch(
