@@ -71,8 +71,8 @@ def model_sentence(records: dict[str, Any]) -> str:
         figures[f"step_{kind}"]["milliseconds"] for kind in ("native", "numpy", "published")
     )
     return (
-        f"A training step of 128 graphs takes {native:.2f} ms by the compiled kernels, {plain:.0f} ms by plain torch; "
-        f"the published code took {published:.0f} ms. Inference at k = 9, b = 3: "
+        f"A training step of 128 graphs takes {native:.2f} ms by the compiled kernels, {plain:.0f} ms by plain "
+        f"torch; the published code took {published:.0f} ms. Inference at k = 9, b = 3: "
         f"{figures['inference_k9_b3']['graphs_per_second']:,.0f} graphs a second. {_machine(records['model'])}"
     )
 

@@ -28,7 +28,7 @@ SMALL = Suite(
 
 def test_records_and_table(tmp_path):
     said = []
-    records = reproduce("small", SMALL, 2, tmp_path / "results", tmp_path / "runs", True, said.append)
+    records = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
     assert len(records) == 4
     paths = sorted((tmp_path / "results" / "small-quick").glob("*.json"))
     assert [path.name for path in paths] == ["one_seed0.json", "one_seed1.json", "two_seed0.json", "two_seed1.json"]
@@ -36,7 +36,7 @@ def test_records_and_table(tmp_path):
     assert {"experiment", "seed", "commit", "torch", "numpy", "python", "cells", "training_seconds"} <= set(record)
     assert all(cell["closure"] == 1.0 for cell in record["cells"])
     said.clear()
-    again = reproduce("small", SMALL, 2, tmp_path / "results", tmp_path / "runs", True, said.append)
+    again = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
     assert again == records
     assert all("recorded already" in text for text in said)
     columns, table = rows(SMALL, records)

@@ -1,7 +1,7 @@
 """Run the experiments of a suite and write one record a run; finished runs are not run again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,14 @@ QUICK = ("training.epochs=2", "data.per_label=20")
 
 
 def reproduce(
-    name: str, suite: Suite, seeds: int, results: Path, runs: Path, quick: bool, say: Say
+    name: str, suite: Suite, seeds: Sequence[int], results: Path, runs: Path, quick: bool, say: Say
 ) -> list[dict[str, Any]]:
     """All runs of a suite; a record that is there already, from the same settings, is taken as it is.
 
     Args:
         name: of the suite; records go to `results/name`.
         suite: what to run.
-        seeds: how many, from 0.
+        seeds: a run for each.
         results: where records are kept.
         runs: where models are kept while they train, so that a killed run resumes.
         quick: a smoke test: small data, few epochs, and records apart from the real ones.
@@ -41,7 +41,7 @@ def reproduce(
     folder = results / (f"{name}-quick" if quick else name)
     for variant in suite.variants:
         experiment = load_experiment(variant.experiment, (*variant.settings, *(QUICK if quick else ())))
-        for seed in range(seeds):
+        for seed in seeds:
             path = folder / f"{variant.name.replace(' ', '_').replace(',', '')}_seed{seed}.json"
             known = [record for record in _read(path) if record["experiment"] == _plain(experiment)]
             if known:

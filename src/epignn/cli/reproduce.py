@@ -12,6 +12,7 @@ from epignn.errors import lookup
 def reproduce(
     what: Annotated[str, typer.Argument(help="rcc8, ia, expanded, rounds or ablations.")],
     seeds: Annotated[int, typer.Option(help="Runs of each model, from seed 0.")] = 3,
+    seed: Annotated[int | None, typer.Option(help="Only this seed, so that several may run side by side.")] = None,
     only: Annotated[str | None, typer.Option(help="Only this row of the table.")] = None,
     results: Annotated[Path, typer.Option(help="Where records are kept.")] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
@@ -33,7 +34,8 @@ def reproduce(
         variants = {variant.name: variant for variant in suite.variants}
         suite = replace(suite, variants=(lookup("row", only, variants),))
     torch.set_num_threads(threads)
-    records = run_suite(what, suite, seeds, results, runs, quick, lambda text: typer.echo(text, err=True))
+    chosen = range(seeds) if seed is None else [seed]
+    records = run_suite(what, suite, chosen, results, runs, quick, lambda text: typer.echo(text, err=True))
     columns, lines = rows(suite, records)
     pictures = draw(what, suite, records, results / (f"{what}-quick" if quick else what))
     if as_json:
