@@ -126,13 +126,19 @@ class EpiGNN(nn.Module):
 
     # -- forward model, backward model, and their aggregation --
 
-    def states(self, batch: GraphBatch, backend: Backend = "auto") -> tuple[Tensor, Tensor | None]:
-        """(V, F, K) states of the forward model, and of the backward model unless it is left out."""
+    def states(
+        self, batch: GraphBatch, backend: Backend = "auto", table_FIJK: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """(V, F, K) states of the forward model, and of the backward model unless it is left out.
+
+        `table_FIJK` is the composition table, where it is at hand already.
+        """
         config = self.config
-        if config.composition == "mlp" or not config.constrained:
+        if self._ablated:
             return self._plain_states(batch)
         rounds = None if config.rounds == "auto" else int(config.rounds)
-        vectors, table = self.relation_vectors(), self.composition_table()
+        vectors = self.relation_vectors()
+        table = self.composition_table() if table_FIJK is None else table_FIJK
         ahead_RFIK = torch.einsum("rfj,fijk->rfik", vectors, table)  # φ(·, r)
         options = (config.pooling, rounds, config.self_message, backend)
         ahead = propagate(forward_flow(batch), ahead_RFIK, *options)
@@ -168,21 +174,22 @@ class EpiGNN(nn.Module):
         The forward-backward aggregation ψ({t→, h←} ∪ {φ(e→, e←) | e inside a path}) (paper, Eq. 6). Head and
         tail themselves would only repeat h← and t→, since composing with the identity changes nothing.
         """
-        ahead, back = self.states(batch, backend)
+        table = None if self._ablated else self.composition_table()
+        ahead, back = self.states(batch, backend, table)
         if back is None:
             return ahead[batch.tail.long()]
-        if self._by_kernel(ahead, backend):
-            return aggregate(ahead, back, self.composition_table(), batch, self.config.pooling)
+        if table is not None and ahead.device.type == "cpu" and kernels(backend) is not None:
+            return aggregate(ahead, back, table, batch, self.config.pooling)
         inside = batch.path_node.long()
         graph = torch.arange(len(batch), device=ahead.device)
         values = [ahead[batch.tail.long()], back[batch.head.long()], self.compose(ahead[inside], back[inside])]
         group = torch.cat([graph, graph, torch.repeat_interleave(graph, batch.path_offset.diff().long())])
         return pool(torch.cat(values), group, len(batch), self.config.pooling, self.config.constrained)
 
-    def _by_kernel(self, states: Tensor, backend: Backend) -> bool:
-        """Whether the compiled kernels serve: they know the paper's model, not its ablations, on a CPU."""
-        plain = self.config.composition == "mlp" or not self.config.constrained
-        return not plain and states.device.type == "cpu" and kernels(backend) is not None
+    @property
+    def _ablated(self) -> bool:
+        """Whether this is an ablation that only the plain path knows."""
+        return self.config.composition == "mlp" or not self.config.constrained
 
     # -- scores --
 
