@@ -24,9 +24,7 @@ def test_every_algorithm_answers_the_question_of_the_paper(epignn, facts, algori
     document = json.loads(
         epignn("close", facts(EXAMPLE), "--query", "c", "a", "--algorithm", algorithm, "--head", "a", "--json").out
     )
-    assert document["query"]["relations"] == (
-        ["PO"] if algorithm != "directional" else document["query"]["relations"]
-    )
+    assert document["query"]["relations"] == ["PO"]
     assert document["calculus"] == "rcc8"
 
 

@@ -21,23 +21,23 @@ def spread(arguments: list[str]) -> list[str]:
     ['--k', '2', '--k', '3', '--b', '1', '--b', '2', '--b', '3', 'x']
     """
     result: list[str] = []
-    option = ""
+    option, first = "", False  # the option whose values are read, and whether it still wants its first
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if name in SEVERAL:
-            option = name
+            option, first = name, True
             if not equals:
                 continue
             argument = value
         found = re.fullmatch(r"(\d+)(?:-(\d+))?", argument)
-        if not option or (not found and name not in SEVERAL):
-            option = ""
-            result.append(argument)
+        if option and found:
+            numbers = range(int(found[1]), int(found[2] or found[1]) + 1)
+            result += [word for number in numbers or [argument] for word in (option, str(number))]
+            first = False
             continue
-        numbers = range(int(found[1]), int(found[2] or found[1]) + 1) if found else [argument]
-        for number in numbers or [argument]:
-            result += [option, str(number)]
-    return result
+        result += [option, argument] if first else [argument]  # not a number: the parser says so
+        option, first = "", False
+    return [*result, option] if first else result
 
 
 def main() -> None:
