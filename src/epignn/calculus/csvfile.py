@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 def read_rows(lines: Iterable[str], file: str, columns: tuple[str, ...] = FACTS) -> Iterator[Row]:
-    """Read the rows of a file, which must have these columns.
+    """Read the rows of a file, which must have these columns: edges, their labels, the query, and its label.
 
     >>> text = ["edges,edge_labels,query_edge", '''"[(0, 1), (1, 2)]","['EC', 'DC']","(0, 2)"''']
     >>> next(read_rows(text, "example"))
@@ -73,9 +73,9 @@ def read_rows(lines: Iterable[str], file: str, columns: tuple[str, ...] = FACTS)
                     continue  # an empty line
                 raise BadFile(f"expected {len(header)} columns, as in the first row, found {len(cells)}.")
             edges, labels, query, label = pick(cells)
-            ends, names = _pairs(edges), _names(labels)
+            ends, names = _pairs(edges), _names(labels, columns[1])
             if len(ends) != 2 * len(names):
-                raise BadFile(f"{len(ends) // 2} edges but {len(names)} edge_labels; each edge needs one.")
+                raise BadFile(f"{len(ends) // 2} edges but {len(names)} {columns[1]}; each edge needs one.")
             yield Row(reader.line_num, ends, names, _pair(query), label if has_label else "")
     except csv.Error as error:
         raise BadFile(f"not a CSV file: {error}.", file, reader.line_num) from error
@@ -89,8 +89,9 @@ def _picker(header: list[str], columns: tuple[str, ...]) -> tuple[Callable[[list
         if column not in header:
             found = ",".join(header)[:80]
             raise BadFile(f"no column {column!r}; the first row must name {', '.join(columns)}, found {found!r}.")
-    has_label = LABEL in header
-    wanted = (*FACTS, LABEL if has_label else FACTS[0])
+    *facts, label = columns if len(columns) > len(FACTS) else (*columns, LABEL)
+    has_label = label in header
+    wanted = (*facts, label if has_label else facts[0])
     return itemgetter(*map(header.index, wanted)), has_label
 
 
@@ -110,14 +111,14 @@ def _numbers(text: str) -> list[int]:
     return cast(list[int], json.loads(f"[{text.translate(_NO_BRACKETS)}]"))
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str, column: str) -> list[str]:
     """The names in a list; read as JSON, which is ten times faster, unless a name is odd."""
     try:
         names = json.loads(text.replace("'", '"'))
     except (ValueError, RecursionError):
         names = _odd_names(text)
     if not isinstance(names, list) or not set(map(type, names)) <= {str}:
-        raise BadFile(f"edge_labels must be a list of names, such as ['EC', 'TPP']; found {text[:40]!r}.")
+        raise BadFile(f"{column} must be a list of names, such as ['EC', 'TPP']; found {text[:40]!r}.")
     return names
 
 

@@ -10,20 +10,19 @@ The first column is the row number; the lists are Python's. A name that ends in 
 import gzip
 import os
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.csvfile import FACTS, LABEL, read_rows
 from epignn.calculus.facts import RawFact
 from epignn.calculus.formats import guess_calculus, readable
-from epignn.data.dataset import Dataset, Ints, offsets
+from epignn.data.columns import Codes, Columns, open_text
+from epignn.data.dataset import Dataset, Ints
 from epignn.errors import BadFile, EpignnError
 
 HEADER = ("", *FACTS, LABEL)
@@ -46,101 +45,30 @@ def read_csv(path: Path, calculus: Calculus) -> Dataset:
 def read_problems(path: Path, calculus: Calculus | None = None) -> tuple[Calculus, Dataset]:
     """Read a published file as `read_csv` does; without a calculus, the first that knows its labels is taken."""
     path = Path(path)
-    columns = _Columns()
-    with readable(str(path)), _open_text(path) as lines:
-        columns.read(lines, str(path))
+    columns = Columns()
+    with readable(str(path)), open_text(path) as lines:
+        columns.extend(read_rows(lines, str(path), (*FACTS, LABEL)))
     if calculus is None:
         uses = {name: RawFact((name,), "", "", line) for name, line in columns.codes.first.items()}
         calculus = guess_calculus(uses, str(path), uses)
     cell = _CELL.search(path.name)
     k, b = (int(cell[1]), int(cell[2])) if cell else (0, 0)
-    return calculus, columns.dataset(calculus, str(path), k, b)
+    meanings = _meanings(columns.codes, calculus, str(path))
+    return calculus, columns.dataset(calculus.relations, meanings, k, b)
 
 
-def _open_text(path: Path) -> IO[str]:
-    # utf-8-sig: a byte-order mark is no part of the first column's name.
-    if path.suffix.casefold() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-class _Codes(dict[str, int]):
-    """Names numbered as they come; `first[name]` is the `line` on which one came first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.line = 0
-        self.first: dict[str, int] = {}
-
-    def __missing__(self, name: str) -> int:
-        self.first[name] = self.line
-        self[name] = len(self)
-        return self[name]
-
-
-class _Columns:
-    """The columns of a file as flat arrays, filled row by row."""
-
-    def __init__(self) -> None:
-        self.codes = _Codes()
-        # Arrays rather than lists of pairs: a million small lists would keep the garbage collector busy.
-        self.edges, self.queries = array("q"), array("q")
-        self.edge_labels, self.labels = array("i"), array("i")
-        self.edge_count = array("q")
-
-    def read(self, lines: Iterable[str], file: str) -> None:
-        code = self.codes.__getitem__
-        for self.codes.line, edges, edge_labels, query, label in read_rows(lines, file, (*FACTS, LABEL)):
-            self.edges.fromlist(edges)
-            self.edge_labels.fromlist([*map(code, edge_labels)])
-            self.edge_count.append(len(edge_labels))
-            self.queries.fromlist(query)
-            self.labels.append(code(label))
-
-    def dataset(self, calculus: Calculus, file: str, k: int, b: int) -> Dataset:
-        relation = self._relations(calculus, file)
-        edges = np.array(self.edges).reshape(-1, 2)
-        queries = np.array(self.queries).reshape(-1, 2)
-        graph = np.repeat(np.arange(len(queries)), self.edge_count)
-        node_count, edges, queries = _renumber(graph, edges, queries)
-        return Dataset(
-            calculus.relations,
-            node_count.astype(np.int32),
-            offsets(np.array(self.edge_count)),
-            edges[:, 0],
-            edges[:, 1],
-            relation[self.edge_labels],
-            queries[:, 0],
-            queries[:, 1],
-            relation[self.labels],
-            k=k,
-            b=b,
-        )
-
-    def _relations(self, calculus: Calculus, file: str) -> Ints:
-        """The relation that each code stands for."""
-        relations = []
-        for name, line in self.codes.first.items():
-            try:
-                found = [*members(calculus.parse_one(name))]
-            except EpignnError as error:
-                raise BadFile(str(error), file, line) from error
-            if len(found) != 1:
-                raise BadFile(f"{name!r} is a set of relations; a label must be one of them.", file, line)
-            relations += found
-        return np.array(relations, dtype=np.int32)
-
-
-def _renumber(
-    graph: NDArray[np.intp], edges: NDArray[np.int64], queries: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Node counts, edges and queries with the nodes of each graph numbered from 0."""
-    owner = np.concatenate([np.repeat(graph, 2), np.repeat(np.arange(len(queries)), 2)])
-    names, nodes = np.unique(np.concatenate([edges.ravel(), queries.ravel()]), return_inverse=True)
-    keys, rank = np.unique(owner * max(len(names), 1) + nodes, return_inverse=True)
-    count = np.bincount(keys // max(len(names), 1), minlength=len(queries))
-    local = (rank - offsets(count)[owner]).astype(np.int32).reshape(-1, 2)
-    return count, local[: len(edges)], local[len(edges) :]
+def _meanings(codes: Codes, calculus: Calculus, file: str) -> Ints:
+    """The relation that each code stands for."""
+    relations = []
+    for name, line in codes.first.items():
+        try:
+            found = [*members(calculus.parse_one(name))]
+        except EpignnError as error:
+            raise BadFile(str(error), file, line) from error
+        if len(found) != 1:
+            raise BadFile(f"{name!r} is a set of relations; a label must be one of them.", file, line)
+        relations += found
+    return np.array(relations, dtype=np.int32)
 
 
 class CsvWriter:
