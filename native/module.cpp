@@ -17,6 +17,10 @@
 namespace nb = nanobind;
 using namespace epignn;
 
+namespace epignn {
+void bind_heads(nb::module_& m);  // heads_module.cpp
+}
+
 namespace {
 
 using Masks = nb::ndarray<const Mask, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -342,4 +346,5 @@ NB_MODULE(_native, m) {
   m.def("close_many", &close_many);
   m.def("eliminate_many", &eliminate_many);
   m.def("sweep", &sweep);
+  bind_heads(m);
 }

@@ -1,0 +1,98 @@
+"""Passes from several heads: the compiled kernel against plain torch and finite differences."""
+
+import numpy as np
+import pytest
+import torch
+
+from epignn.kgc.heads import HeadBatch, HeadScorer, Passing, head_states
+
+from .conftest import random_graph
+
+
+def matrices(relations: int, facets: int, size: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Rows do not sum to one, so that a node's state never ties with what it hears again but for rounding."""
+    generator = torch.Generator().manual_seed(1)
+    shape = (relations, facets, size)
+    rows = torch.randn((*shape, size), generator=generator, dtype=torch.float64).softmax(-1)
+    return (rows * (0.5 + torch.rand((*shape, 1), generator=generator, dtype=torch.float64))).to(dtype)
+
+
+def asked(graph, rng: np.random.Generator, heads: int = 5) -> HeadBatch:
+    """Random heads that leave out some of their facts, and some nodes that are wanted."""
+    chosen = rng.choice(len(graph.entities), heads, replace=False)
+    left_out, wanted = [], []
+    for head in chosen:
+        own = np.flatnonzero((graph.facts[:, 0] == head) | (graph.facts[:, 2] == head))
+        left_out.append(graph.edges.of_fact[own[rng.random(len(own)) < 0.5]].ravel())
+        wanted.append(rng.choice(len(graph.entities), 6).astype(np.int32))
+    return HeadBatch.of(chosen.tolist(), left_out, wanted)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("self_message", [False, True])
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+@pytest.mark.parametrize(("facets", "size", "rounds"), [(4, 4, 3), (2, 8, 6), (1, 16, 2), (2, 3, 4), (1, 33, 1)])
+def test_kernel_equals_plain_torch(silent, self_message, pooling, facets, size, rounds, rng):
+    for seed in range(4):
+        graph = random_graph(seed, facts=25 + 15 * seed)
+        batch, passing = asked(graph, rng), Passing(pooling, rounds, self_message, silent)
+        results = []
+        for backend in ("native", "numpy"):
+            leaf = matrices(6, facets, size).requires_grad_()
+            states = head_states(graph.edges, leaf, batch, passing, backend)
+            (states * torch.linspace(-1, 1, states.numel(), dtype=torch.float64).view_as(states)).sum().backward()
+            results.append((states.detach(), leaf.grad))
+        torch.testing.assert_close(results[0][0], results[1][0])
+        torch.testing.assert_close(results[0][1], results[1][1])
+        single = matrices(6, facets, size, torch.float32).requires_grad_()
+        states = head_states(graph.edges, single, batch, passing, "native")
+        torch.testing.assert_close(states.double(), results[1][0], rtol=1e-3, atol=1e-5)
+        (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+        torch.testing.assert_close(single.grad.double(), results[1][1], rtol=2e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+def test_gradient_equals_finite_differences(pooling, graph, rng):
+    batch = asked(graph, rng, 2)
+
+    def states(weight):
+        return head_states(graph.edges, weight, batch, Passing(pooling, 3, True, False), "native")
+
+    assert torch.autograd.gradcheck(states, (matrices(6, 1, 3).requires_grad_(),), eps=1e-7, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+def test_threads_change_nothing_but_the_order_of_sums(pooling, graph, rng):
+    batch, results = asked(graph, rng, 7), []
+    for threads in (1, 3):
+        torch.set_num_threads(threads)
+        leaf = matrices(6, 4, 4).requires_grad_()
+        states = head_states(graph.edges, leaf, batch, Passing(pooling, 4, True, False), "native")
+        states.square().sum().backward()
+        results.append((states.detach(), leaf.grad))
+    assert torch.equal(results[0][0], results[1][0])
+    torch.testing.assert_close(results[0][1], results[1][1])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_scorer_equals_single_passes(backend, graph):
+    weight, passing = matrices(6, 2, 4), Passing("min", 4, True, False)
+    scorer = HeadScorer(graph.edges, weight, passing, backend)
+    together = scorer.states(HeadBatch.everything([3, 7, 7], len(graph.entities)))
+    apart = [head_states(graph.edges, weight, HeadBatch.everything([h], 30), passing, backend) for h in (3, 7, 7)]
+    assert torch.equal(together, torch.cat(apart))
+
+
+def test_a_left_out_fact_is_not_used(graph):
+    """Leaving a fact out is the same as a graph that does not have it."""
+    fact = graph.facts[5]
+    without = type(graph)(graph.entities, graph.relations, np.delete(graph.facts, 5, 0))
+    everyone = [np.arange(30, dtype=np.int32)]
+    for silent in (False, True):
+        passing, weight = Passing("min", 5, True, silent), matrices(6, 1, 4)
+        left = HeadBatch.of([fact[0]], [graph.edges.of_fact[5]], everyone)
+        never = HeadBatch.of([fact[0]], [np.zeros(0, dtype=np.int32)], everyone)
+        one = head_states(graph.edges, weight, left, passing, "native")
+        other = head_states(without.edges, weight, never, passing, "native")
+        assert torch.equal(one, other)
+        assert not torch.equal(one, head_states(graph.edges, weight, never, passing, "native"))
