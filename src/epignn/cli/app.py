@@ -2,7 +2,7 @@
 
 import typer
 
-from epignn.cli import benchmark, calculi, demo, info, learn, networks, reproduce
+from epignn.cli import benchmark, calculi, data, demo, info, learn, networks, reproduce
 
 app = typer.Typer(
     name="epignn",
@@ -19,5 +19,6 @@ app.command("generate")(benchmark.generate)
 for _command in (learn.train, learn.evaluate, learn.predict, learn.ask, reproduce.reproduce):
     app.command()(_command)
 app.add_typer(calculi.app, name="calculus")
+app.add_typer(data.app, name="data")
 app.command("demo")(demo.demo)
 app.command("info")(info.info)

@@ -1,0 +1,127 @@
+"""`epignn data`: the published data sets, where they are, whether they are whole, and how to get them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from epignn.cli.output import emit_json, progress, table
+from epignn.data import registry
+from epignn.data.registry import Entry
+
+app = typer.Typer(
+    help="Published data sets: list them, check the files at hand, get missing ones.", no_args_is_help=True
+)
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Name = Annotated[str, typer.Argument(help="A name from `epignn data list`.")]
+
+
+@app.command("list")
+def list_datasets(as_json: Json = False) -> None:
+    """List the data sets that epignn knows, and how many of their files are at hand."""
+    entries = [(entry, sum(path is not None for path in _paths(entry).values())) for entry in registry.datasets()]
+    if as_json:
+        emit_json({"folders": [*map(str, registry.folders())], "datasets": [_summary(*found) for found in entries]})
+        return
+    rows = [(e.name, e.task, f"{there} of {len(e.files)}", f"{e.size:,}", e.licence) for e, there in entries]
+    table(("name", "task", "files", "bytes", "licence"), rows, " ".join(map(str, registry.folders())))
+
+
+@app.command()
+def info(name: Name, as_json: Json = False) -> None:
+    """Tell source, licence, citation and files of a data set."""
+    from epignn.data.fetch import by_hand
+
+    entry = registry.find(name)
+    paths = _paths(entry)
+    if as_json:
+        emit_json({**_summary(entry, sum(map(bool, paths.values()))), "files": _file_facts(entry, paths)})
+        return
+    for key in ("name", "version", "task", "licence", "citation", "page", "note"):
+        typer.echo(f"{key:9} {getattr(entry, key)}".rstrip())
+    rows = [(file.name, f"{file.size:,}", paths[file.name] or "missing") for file in entry.files.values()]
+    table(("file", "bytes", "where"), rows)
+    for file in entry.files.values():
+        if file.source is None and paths[file.name] is None:
+            typer.echo(by_hand(entry, file))
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Data sets; all of which files are at hand.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""
+    entries = [registry.find(name) for name in names] if names else registry.datasets()
+    results = {}
+    with progress("data sets") as report:
+        for done, entry in enumerate(entries):
+            report(done, len(entries))
+            states = registry.verify(entry)
+            if names or set(states.values()) != {"missing"}:
+                results[entry.name] = states
+    if as_json:
+        emit_json({"datasets": results})
+    else:
+        kinds = ("ok", "missing", "differs")
+        rows = [(name, *([*states.values()].count(kind) for kind in kinds)) for name, states in results.items()]
+        table(("data set", *kinds), rows)
+        for name, states in results.items():
+            for file in (file for file, state in states.items() if state == "differs"):
+                typer.echo(f"{registry.locate(name, file)} differs from what was published")
+    bad = {"differs", "missing"} if names else {"differs"}
+    if any(bad & set(states.values()) for states in results.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def get(
+    name: Name,
+    out: Annotated[Path | None, typer.Option(help="The data folder; the user's cache if left out.")] = None,
+    mirror: Annotated[str, typer.Option(help="A server with the layout of the public one.")] = registry.HOST,
+    as_json: Json = False,
+) -> None:
+    """Get the files of a data set from its public source; each is checked and appears whole or not at all."""
+    from epignn.data import fetch
+
+    entry, folder = registry.find(name), out or registry.cache_folder()
+    with progress(f"{name}, bytes") as report:
+        states = fetch.get(entry, folder, mirror, report)
+    missing = [fetch.by_hand(entry, entry.files[file]) for file, state in states.items() if state == "by hand"]
+    if as_json:
+        emit_json({"name": name, "folder": str(folder), "files": states, "by_hand": missing})
+    else:
+        for file, state in states.items():
+            typer.echo(f"{folder / entry.folder / file}: {state}")
+        for line in missing:
+            typer.echo(line)
+        typer.echo(f"Licence: {entry.licence}. Cite: {entry.citation}.")
+    if set(states.values()) == {"by hand"}:
+        raise typer.Exit(1)
+
+
+def _paths(entry: Entry) -> dict[str, Path | None]:
+    """Where each file of a set is found first."""
+    found = {}
+    for file in entry.files.values():
+        places = (registry.present(entry, file, folder) for folder in registry.folders())
+        found[file.name] = next((path for path in places if path is not None), None)
+    return found
+
+
+def _summary(entry: Entry, there: int) -> dict[str, Any]:
+    keys = ("name", "version", "task", "licence", "citation", "repository", "page", "note", "size")
+    return {**{key: getattr(entry, key) for key in keys}, "files": len(entry.files), "at_hand": there}
+
+
+def _file_facts(entry: Entry, paths: dict[str, Path | None]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": file.name,
+            "size": file.size,
+            "sha256": file.sha256,
+            "url": entry.url(file),
+            "path": str(paths[file.name]) if paths[file.name] else None,
+        }
+        for file in entry.files.values()
+    ]
