@@ -50,7 +50,7 @@ def step_times(model: EpiGNN, graphs, backend: str, steps: int) -> dict[str, flo
 def main() -> None:
     torch.set_num_threads(1)
     experiment = load_experiment("rcc8-paper")
-    graphs, _ = split(training_data(experiment.data), 0.2, 0)
+    graphs, _ = split(training_data(experiment.data), experiment.data, experiment.model, 0)
     model = EpiGNN(8, experiment.model, torch.Generator().manual_seed(0))
     figures = {}
     for backend, steps in (("native", 300), ("numpy", 30)):

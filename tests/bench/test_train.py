@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from epignn.bench.config import Experiment, TrainConfig
+from epignn.bench.config import DataConfig, Experiment, TrainConfig
 from epignn.bench.evaluate import accuracy, wilson
 from epignn.bench.sources import generated, split
 from epignn.bench.store import STATE, WEIGHTS, load_model
@@ -25,7 +25,7 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def graphs():
-    return split(generated(load("rcc8"), 3, 2, 30, 1), 0.2, 0)
+    return split((generated(load("rcc8"), 3, 2, 30, 1), None), DataConfig(), EXPERIMENT.model, 0)
 
 
 EXPERIMENT = Experiment(
@@ -47,10 +47,11 @@ def kill_after(epochs):
     return report
 
 
+@pytest.mark.parametrize("average", [0.0, 0.9])
 @pytest.mark.parametrize("loss", ["cross_entropy", "margin"])
 @pytest.mark.parametrize("killed", [1, 4])
-def test_a_killed_run_resumes_to_the_same_bits(killed, loss, graphs, tmp_path):
-    experiment = replace(EXPERIMENT, training=replace(EXPERIMENT.training, loss=loss))
+def test_a_killed_run_resumes_to_the_same_bits(killed, loss, average, graphs, tmp_path):
+    experiment = replace(EXPERIMENT, training=replace(EXPERIMENT.training, loss=loss, average=average))
     fit(experiment, *graphs, seed=3, out=tmp_path / "whole")
     with pytest.raises(Killed):
         fit(experiment, *graphs, seed=3, out=tmp_path / "killed", report=kill_after(killed))

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.bench.collate import prepare_for
 from epignn.bench.evaluate import scores
 from epignn.bench.store import Trained
+from epignn.calculus import load
 from epignn.calculus.algebra import members
+from epignn.calculus.facts import RawNetwork
+from epignn.calculus.formats import read_networks, read_raw
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
-from epignn.data.prepare import prepare
-from epignn.errors import BadArgument
+from epignn.errors import BadArgument, BadFile, unknown
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,21 @@ def predict(trained: Trained, data: Dataset) -> list[Prediction]:
 
 def probabilities(trained: Trained, data: Dataset) -> NDArray[np.float64]:
     """(G, R): the softmax of negative scores at the temperature the model was trained with."""
-    logits = -scores(trained.model, prepare(data)).astype(np.float64) / trained.experiment.training.temperature
+    logits = (
+        -scores(trained.model, prepare_for(trained.experiment.model, data)).astype(np.float64)
+        / trained.experiment.training.temperature
+    )
     chances = np.exp(logits - logits.max(1, keepdims=True))
     result: NDArray[np.float64] = chances / chances.sum(1, keepdims=True)
     return result
+
+
+def graphs_of(trained: Trained, path: str, head: str, tail: str) -> Dataset:
+    """The networks of a file as graphs that ask about one pair."""
+    if trained.experiment.data.calculus:
+        networks = read_networks(path, load(trained.experiment.data.calculus))
+        return Dataset.concat([graph_of(trained, network, head, tail) for network in networks])
+    return Dataset.concat([graph_of_facts(trained, raw, head, tail, path) for raw in read_raw(path)])
 
 
 def graph_of(trained: Trained, network: Network, head: str, tail: str) -> Dataset:
@@ -82,22 +96,38 @@ def graph_of(trained: Trained, network: Network, head: str, tail: str) -> Datase
         forward = number[i] < number[j]
         (relation,) = members(mask if forward else calculus.converse(mask))
         edges.append((number[i], number[j], relation) if forward else (number[j], number[i], relation))
-    source, target, label = np.array(edges, dtype=np.int32).T
+    facts = tuple(np.array(edges, dtype=np.int32).T)
+    return _one_graph(trained.relations, len(order), facts, int(number[h]), int(number[t]))
+
+
+def _one_graph(
+    relations: tuple[str, ...], nodes: int, edges: tuple[NDArray[np.int32], ...], head: int, tail: int
+) -> Dataset:
+    """A graph with a question whose answer is not known."""
+    source, target, label = edges
 
     def one(value: int) -> NDArray[np.int32]:
         return np.array([value], dtype=np.int32)
 
-    return Dataset(
-        trained.relations,
-        one(len(order)),
-        np.array([0, len(edges)], dtype=np.int64),
-        source,
-        target,
-        label,
-        one(number[h]),
-        one(number[t]),
-        one(0),
-    )
+    offset = np.array([0, len(label)], dtype=np.int64)
+    return Dataset(relations, one(nodes), offset, source, target, label, one(head), one(tail), one(0))
+
+
+def graph_of_facts(trained: Trained, raw: RawNetwork, head: str, tail: str, file: str) -> Dataset:
+    """Facts in a model's own vocabulary, which belongs to no calculus, as a graph; edges keep their direction."""
+    names = {name: at for at, name in enumerate(dict.fromkeys(e for f in raw.facts for e in (f.head, f.tail)))}
+    for entity in (head, tail):
+        if entity not in names:
+            raise unknown("entity", entity, names)
+    position = {name: at for at, name in enumerate(trained.relations)}
+    edges = []
+    for fact in raw.facts:
+        if len(fact.relations) != 1 or fact.relations[0] not in position:
+            message = unknown("relation", "|".join(fact.relations), position)
+            raise BadFile(str(message), file, fact.line, fact.column)
+        edges.append((names[fact.head], names[fact.tail], position[fact.relations[0]]))
+    source, target, label = np.array(edges, dtype=np.int32).reshape(-1, 3).T
+    return _one_graph(trained.relations, len(names), (source, target, label), names[head], names[tail])
 
 
 def _distances(network: Network, start: int) -> NDArray[np.int64]:

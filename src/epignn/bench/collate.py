@@ -3,13 +3,29 @@
 import torch
 from torch import Tensor
 
-from epignn.data.prepare import Prepared
+from epignn.data.dataset import Dataset
+from epignn.data.pairs import Pairs, prepare_pairs
+from epignn.data.prepare import Prepared, prepare
 from epignn.models.batch import GraphBatch
+from epignn.models.closure import AnyBatch, PairBatch, PairRound
+from epignn.models.epignn import ModelConfig
+
+Graphs = Prepared | Pairs
 
 
-def collate(graphs: Prepared) -> GraphBatch:
+def prepare_for(config: ModelConfig, data: Dataset) -> Graphs:
+    """The graph work that a model of this kind needs."""
+    if config.closure == "full":
+        return prepare_pairs(data, None if config.rounds == "auto" else int(config.rounds))
+    return prepare(data)
+
+
+def collate(graphs: Graphs) -> AnyBatch:
     """Pack prepared graphs; arrays are shared, not copied."""
     tensor = torch.from_numpy
+    if isinstance(graphs, Pairs):
+        rounds = tuple(PairRound(tensor(r.offset), tensor(r.left), tensor(r.right)) for r in graphs.rounds)
+        return PairBatch(tensor(graphs.pair_offset), tensor(graphs.query), rounds)
     return GraphBatch(
         tensor(graphs.node_offset),
         tensor(graphs.in_offset),
@@ -27,6 +43,6 @@ def collate(graphs: Prepared) -> GraphBatch:
     )
 
 
-def labels(graphs: Prepared) -> Tensor:
+def labels(graphs: Graphs) -> Tensor:
     """The right answers, as indices."""
     return torch.from_numpy(graphs.label).long()

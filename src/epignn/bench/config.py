@@ -17,15 +17,19 @@ EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
 @dataclass(frozen=True)
 class DataConfig:
-    """Where training graphs come from: generated here, or files.
+    """Where training graphs come from: generated here, a published data set, or files.
 
     Attributes:
-        calculus: whose problems are generated, and whose relations are the labels.
+        calculus: whose problems are generated, and whose relations are the labels; empty where none is known, and
+            the labels are the sorted names of the training files.
         k, b: cells of the training set.
         per_label: graphs of each label in each cell.
         seed: of the generator; test sets use others.
-        files: CSV files to train on instead.
-        validation: share of the graphs kept for validation.
+        source: a published data set to train on instead, by its name in `epignn data list`.
+        files: files to train on instead.
+        validation: share of the graphs kept for validation, where the data set has no validation file.
+        holdout: what is kept: `graphs` at random, or all copies of some of the `longest` distinct problems, which
+            tells more of how a model does on longer ones yet.
     """
 
     calculus: str = "rcc8"
@@ -33,8 +37,14 @@ class DataConfig:
     b: tuple[int, ...] = (1, 2, 3)
     per_label: int = 800
     seed: int = 1
+    source: str = ""
     files: tuple[str, ...] = ()
     validation: float = 0.2
+    holdout: str = "graphs"
+
+    def __post_init__(self) -> None:
+        if self.holdout not in ("graphs", "longest"):
+            raise BadArgument(f"holdout must be graphs or longest, not {self.holdout!r}.")
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,10 @@ class TrainConfig:
         decay: decoupled weight decay (AdamW); 0 is Adam.
         schedule: `constant`, or `one_cycle`: up for three tenths of the steps, then down to nothing.
         clip: largest norm of the gradient; 0 sets no limit.
+        random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
+            is kept, as in the published code.
+        average: how slowly a moving average of the weights follows them, below 1; the average is what is kept.
+            0 keeps the weights as they are.
     """
 
     epochs: int = 40
@@ -60,6 +74,8 @@ class TrainConfig:
     decay: float = 0.0
     schedule: str = "constant"
     clip: float = 0.0
+    random_path: bool = True
+    average: float = 0.0
 
     def __post_init__(self) -> None:
         for name, allowed in (("loss", ("margin", "cross_entropy")), ("schedule", ("constant", "one_cycle"))):
@@ -67,6 +83,8 @@ class TrainConfig:
                 raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
         if self.epochs < 1 or self.batch_size < 1 or self.learning_rate <= 0:
             raise BadArgument("epochs and batch_size must be 1 or more, learning_rate above 0.")
+        if not 0 <= self.average < 1:
+            raise BadArgument(f"average must be at least 0 and below 1, not {self.average}.")
 
 
 @dataclass(frozen=True)
@@ -85,8 +103,12 @@ def shipped() -> dict[str, Path]:
 
 
 def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experiment:
-    """An experiment by name or from a TOML file, with overrides such as `model.facets=8`."""
-    path = Path(name) if name.endswith(".toml") else lookup("experiment", name, shipped())
+    """An experiment by name or from a TOML file, with overrides such as `model.facets=8`.
+
+    `clutrr:089907f8` is the experiment `clutrr` on that version of its data.
+    """
+    family, colon, version = name.partition(":")
+    path = Path(name) if name.endswith(".toml") else lookup("experiment", family, shipped())
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -94,6 +116,8 @@ def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experime
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadFile(f"not a TOML file: {error}.", str(path)) from error
     values.setdefault("name", path.stem)
+    if colon and path.stem == family:
+        _override(values, f'data.source="{family.split("-")[0]}-{version}"')
     for override in overrides:
         _override(values, override)
     return from_dict(Experiment, values, str(path))

@@ -7,31 +7,30 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epignn.bench.collate import collate
+from epignn.bench.collate import Graphs, collate
 from epignn.calculus.backend import Backend
-from epignn.data.prepare import Prepared
 from epignn.models.epignn import EpiGNN
 
 
 @torch.no_grad()
 def scores(
     model: EpiGNN,
-    graphs: Prepared,
+    graphs: Graphs,
     batch_size: int = 1024,
     backend: Backend = "auto",
     report: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.float32]:
     """(G, R): the score of every relation for every graph; low is likely."""
-    parts = []
-    for first in range(0, len(graphs), batch_size):
-        last = min(first + batch_size, len(graphs))
-        parts.append(model(collate(graphs.slice(first, last)), backend).numpy())
+    parts, done = [], 0
+    for part in graphs.chunks(batch_size):
+        parts.append(model(collate(part), backend).numpy())
+        done += len(part)
         if report is not None:
-            report(last, len(graphs))
+            report(done, len(graphs))
     return np.concatenate(parts) if parts else np.zeros((0, len(graphs.relations)), dtype=np.float32)
 
 
-def accuracy(model: EpiGNN, graphs: Prepared, batch_size: int = 1024, backend: Backend = "auto") -> float:
+def accuracy(model: EpiGNN, graphs: Graphs, batch_size: int = 1024, backend: Backend = "auto") -> float:
     """The share of graphs whose relation of least score is the label."""
     found = scores(model, graphs, batch_size, backend).argmin(1)
     return float((found == graphs.label).mean()) if len(graphs) else 0.0

@@ -1,18 +1,25 @@
-"""Graphs for an experiment: generated in memory from a calculus, or read from files."""
+"""Graphs for an experiment: generated in memory from a calculus, or read from published or given files."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from epignn.bench.collate import Graphs, prepare_for
 from epignn.bench.config import DataConfig
 from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
-from epignn.data.prepare import Prepared, prepare
+from epignn.data.readers import read_graphs, vocabulary
+from epignn.data.registry import find, locate
 from epignn.data.star_csv import read_csv
-from epignn.data.stream import Problems
+from epignn.data.stream import Problems, digests
 from epignn.errors import BadArgument
+from epignn.models.epignn import ModelConfig
+
+Report = Callable[[int, int], None]
+SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
 
 def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> Dataset:
@@ -20,37 +27,88 @@ def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> 
     return Dataset.concat(list(Problems(calculus, k, b, per_label, np.random.default_rng([seed, k, b]))))
 
 
-def training_data(config: DataConfig, report: Callable[[int, int], None] | None = None) -> Dataset:
-    """All graphs of an experiment's data section."""
-    calculus = load(config.calculus)
+def training_data(config: DataConfig, report: Report | None = None) -> tuple[Dataset, Dataset | None]:
+    """All graphs of an experiment's data section; those for validation apart, where a file holds them."""
+    if config.source:
+        return _published(config.source)
     parts = []
     if config.files:
+        names = None if config.calculus else vocabulary(map(Path, config.files))
         for number, file in enumerate(config.files, start=1):
-            parts.append(read_csv(Path(file), calculus))
+            parts.append(read(Path(file), config.calculus, names))
             if report is not None:
                 report(number, len(config.files))
     else:
+        calculus = load(config.calculus)
         cells = [(k, b) for k in config.k for b in config.b]
         for number, (k, b) in enumerate(cells, start=1):
             parts.append(generated(calculus, k, b, config.per_label, config.seed))
             if report is not None:
                 report(number, len(cells))
-    return Dataset.concat(parts)
+    return Dataset.concat(parts), None
 
 
-def split(data: Dataset, share: float, seed: int) -> tuple[Prepared, Prepared]:
-    """Training and validation graphs, at random, prepared."""
-    if not 0 <= share < 1:
-        raise BadArgument(f"data.validation must be at least 0 and below 1, not {share}.")
-    graphs = prepare(data)
-    order = np.random.default_rng([seed, 0x5011]).permutation(len(graphs))
-    held = int(len(graphs) * share)
-    return graphs.select(order[held:]), graphs.select(order[:held])
+def _published(source: str) -> tuple[Dataset, Dataset | None]:
+    """The training and validation files of a data set."""
+    names = find(source).files
+    train = [locate(source, name) for name in names if "train" in name]
+    valid = [locate(source, name) for name in names if "valid" in name]
+    if not train:
+        raise BadArgument(f"{source} has no training file; `epignn data info {source}` lists what it has.")
+    relations = vocabulary([*train, *valid])
+    return (
+        Dataset.concat([read_graphs(path, relations) for path in train]),
+        Dataset.concat([read_graphs(path, relations) for path in valid]) if valid else None,
+    )
+
+
+def files_by_hops(source: str) -> dict[int, Path]:
+    """The test files of a published data set by their hops; 0 where a file does not tell."""
+    names = [name for name in find(source).files if "test" in name]
+    paths = [locate(source, name) for name in names]
+    return {_hops(name): path for name, path in zip(names, paths, strict=True)}
+
+
+def _hops(name: str) -> int:
+    """`1.10_test.csv` has 10 hops."""
+    number = name.split("_")[0].rpartition(".")[2]
+    return int(number) if number.isdigit() else 0
+
+
+def read(path: Path, calculus: str, relations: Sequence[str] | None) -> Dataset:
+    """A file of problems in the words of a calculus, or over a vocabulary where there is none."""
+    return read_csv(path, load(calculus)) if calculus else read_graphs(path, relations)
+
+
+def split(
+    data: tuple[Dataset, Dataset | None], config: DataConfig, model: ModelConfig, seed: int
+) -> tuple[Graphs, Graphs]:
+    """Training and validation graphs, prepared for a kind of model."""
+    train, valid = data
+    if valid is not None:
+        return prepare_for(model, train), prepare_for(model, valid)
+    if not 0 <= config.validation < 1:
+        raise BadArgument(f"data.validation must be at least 0 and below 1, not {config.validation}.")
+    graphs = prepare_for(model, train)
+    rng = np.random.default_rng([seed, 0x5011])
+    if config.holdout == "longest":
+        held = _longest(train, config.validation, rng)
+        return graphs.select(np.flatnonzero(~held)), graphs.select(np.flatnonzero(held))
+    order = rng.permutation(len(graphs))
+    count = int(len(graphs) * config.validation)
+    return graphs.select(order[count:]), graphs.select(order[:count])
+
+
+def _longest(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """All copies of a share of the distinct problems with the most edges."""
+    problem = digests(data)
+    longest = np.unique(problem[data.edge_count == data.edge_count.max()])
+    return np.isin(problem, rng.permutation(longest)[: int(len(longest) * share)])
 
 
 def folder_files(path: Path) -> Iterable[str]:
-    """The CSV files of a folder, in order."""
-    files = sorted(str(file) for file in path.iterdir() if file.name.endswith((".csv", ".csv.gz")))
+    """The files of problems in a folder, in order."""
+    files = sorted(str(file) for file in path.iterdir() if file.name.endswith(SUFFIXES))
     if not files:
-        raise BadArgument(f"{path} holds no .csv or .csv.gz files.")
+        raise BadArgument(f"{path} holds no files ending in {', '.join(SUFFIXES)}.")
     return files

@@ -1,5 +1,6 @@
 """The training loop, plain. A killed run resumes to the same bits: randomness depends on seed and epoch alone."""
 
+import copy
 import json
 import math
 import time
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epignn.bench.collate import collate, labels
+from epignn.bench.collate import Graphs, collate, labels
 from epignn.bench.config import Experiment, TrainConfig
 from epignn.bench.evaluate import accuracy
 from epignn.bench.store import (
@@ -26,7 +27,7 @@ from epignn.bench.store import (
     write_text,
 )
 from epignn.calculus.backend import Backend
-from epignn.data.prepare import Prepared
+from epignn.data.prepare import Prepared, repath
 from epignn.errors import BadArgument, EpignnError
 from epignn.models import losses
 from epignn.models.epignn import EpiGNN
@@ -51,8 +52,8 @@ class Diverged(EpignnError):
 
 def fit(
     experiment: Experiment,
-    train: Prepared,
-    validation: Prepared,
+    train: Graphs,
+    validation: Graphs,
     seed: int,
     out: Path | None = None,
     report: Callable[[Epoch], None] | None = None,
@@ -74,24 +75,24 @@ def fit(
     """
     config = experiment.training
     model = EpiGNN(len(train.relations), experiment.model, torch.Generator().manual_seed(seed))
-    optimiser = _Adam(list(model.parameters()), config)
+    optimiser, average = _Adam(list(model.parameters()), config), _Average(model, config.average)
     best: dict[str, Tensor] = {}
     best_accuracy, done = -1.0, 0
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         if (out / STATE).exists():
-            best, best_accuracy, done = _resume(out, experiment, train.relations, seed, model, optimiser)
+            best, best_accuracy, done = _resume(out, experiment, train.relations, seed, model, optimiser, average)
         else:
             save_config(out, experiment, train.relations, seed, {})
     steps = math.ceil(len(train) / config.batch_size)
     started = time.perf_counter()
     for epoch in range(done, config.epochs):
         begun = time.perf_counter()
-        loss = _epoch(model, optimiser, config, train, seed, epoch, steps, backend)
-        reached = accuracy(model, validation, backend=backend) if len(validation) else 1.0
+        loss = _epoch(model, optimiser, average, config, train, seed, epoch, steps, backend)
+        reached = accuracy(average.model, validation, backend=backend) if len(validation) else 1.0
         if reached >= best_accuracy:
             best_accuracy = reached
-            best = {name: value.detach().clone() for name, value in model.state_dict().items()}
+            best = {name: value.detach().clone() for name, value in average.model.state_dict().items()}
         now = time.perf_counter()
         seconds = now - begun
         if out is not None:
@@ -99,7 +100,7 @@ def fit(
             _append_history(
                 out, {"epoch": epoch + 1, "loss": loss, "validation": reached, "seconds": round(seconds, 3)}
             )
-            save_tensors(out / STATE, _state(model, optimiser, best, best_accuracy, epoch + 1))
+            save_tensors(out / STATE, _state(model, optimiser, average, best, best_accuracy, epoch + 1))
         if report is not None:
             left = (now - started) / (epoch + 1 - done) * (config.epochs - epoch - 1)
             report(Epoch(epoch + 1, config.epochs, loss, reached, seconds, len(train) / seconds, left))
@@ -123,16 +124,19 @@ def _append_history(out: Path, entry: dict[str, float]) -> None:
 def _epoch(
     model: EpiGNN,
     optimiser: "_Adam",
+    average: "_Average",
     config: TrainConfig,
-    train: Prepared,
+    train: Graphs,
     seed: int,
     epoch: int,
     steps: int,
     backend: Backend,
 ) -> float:
     """One pass over the training graphs in a random order; returns the mean loss."""
-    order = np.random.default_rng([seed, epoch]).permutation(len(train))
-    shuffled = train.select(order)
+    rng = np.random.default_rng([seed, epoch])
+    shuffled = train.select(rng.permutation(len(train)))
+    if config.random_path and isinstance(shuffled, Prepared):
+        shuffled = repath(shuffled, rng)
     negatives = torch.Generator().manual_seed(seed * 100_003 + epoch)
     total = torch.zeros(())
     for step in range(steps):
@@ -145,6 +149,7 @@ def _epoch(
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step(rate_at(config, epoch * steps + step, config.epochs * steps))
+        average.follow(model)
         total += loss.detach()
     mean = float(total) / steps
     if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in model.parameters()):
@@ -195,26 +200,59 @@ class _Adam:
             at += parameter.numel()
 
 
+class _Average:
+    """A moving average of the weights, which is what is kept; with decay 0 it is the weights themselves."""
+
+    def __init__(self, model: EpiGNN, decay: float) -> None:
+        self.decay = decay
+        self.model = copy.deepcopy(model) if decay else model
+
+    @torch.no_grad()
+    def follow(self, model: EpiGNN) -> None:
+        if self.decay:
+            for mean, value in zip(self.model.parameters(), model.parameters(), strict=True):
+                mean.lerp_(value, 1 - self.decay)
+
+
 def _state(
-    model: EpiGNN, optimiser: _Adam, best: dict[str, Tensor], best_accuracy: float, epochs: int
+    model: EpiGNN,
+    optimiser: _Adam,
+    average: _Average,
+    best: dict[str, Tensor],
+    best_accuracy: float,
+    epochs: int,
 ) -> dict[str, Tensor]:
     """Everything a resumed run needs."""
     state = {f"model.{name}": value for name, value in model.state_dict().items()}
+    if average.decay:
+        state |= {f"average.{name}": value for name, value in average.model.state_dict().items()}
     state |= {f"best.{name}": value for name, value in best.items()}
     numbers = torch.tensor([best_accuracy, epochs, optimiser.steps], dtype=torch.float64)
     return state | {"adam.first": optimiser.first, "adam.second": optimiser.second, "numbers": numbers}
 
 
 def _resume(
-    out: Path, experiment: Experiment, relations: tuple[str, ...], seed: int, model: EpiGNN, optimiser: _Adam
+    out: Path,
+    experiment: Experiment,
+    relations: tuple[str, ...],
+    seed: int,
+    model: EpiGNN,
+    optimiser: _Adam,
+    average: _Average,
 ) -> tuple[dict[str, Tensor], float, int]:
     """Take up an interrupted run."""
     there, known, its_seed, _ = load_config(out)
     if (there, known, its_seed) != (experiment, relations, seed):
         raise BadArgument(f"{out} holds another run (other settings, data or seed); choose another folder.")
     state = load_tensors(out / STATE)
-    restore(model, {k.removeprefix("model."): v for k, v in state.items() if k.startswith("model.")}, out / STATE)
-    best = {k.removeprefix("best."): v for k, v in state.items() if k.startswith("best.")}
+
+    def part(name: str) -> dict[str, Tensor]:
+        return {key.removeprefix(name): value for key, value in state.items() if key.startswith(name)}
+
+    restore(model, part("model."), out / STATE)
+    if average.decay:
+        restore(average.model, part("average."), out / STATE)
+    best = part("best.")
     optimiser.first, optimiser.second = state["adam.first"], state["adam.second"]
     best_accuracy, done, steps = state["numbers"].tolist()
     optimiser.steps = int(steps)

@@ -32,9 +32,18 @@ def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Ne
     Raises:
         BadFile: it cannot be read, or has no facts, or a name no calculus knows; tells file, line and column.
     """
-    file = "standard input" if str(path) == "-" else str(path)
+    return as_networks(read_raw(path), calculus, _shown(path))
+
+
+def read_raw(path: Path | str) -> list[RawNetwork]:
+    """Read the networks of a file as names, whose meaning is left open."""
+    file = _shown(path)
     text = _decode(_read(path, file), file)
-    return as_networks(_reader(path, text)(text, file), calculus, file)
+    return _reader(path, text)(text, file)
+
+
+def _shown(path: Path | str) -> str:
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) -> list[Network]:

@@ -25,8 +25,8 @@ def demo(
 
     from epignn.bench.answer import ask
     from epignn.bench.config import load_experiment
-    from epignn.bench.pictures import accuracy_by_k
-    from epignn.bench.reproduce import measure_cell
+    from epignn.bench.pictures import accuracy_by_k, save
+    from epignn.bench.reproduce import measure, cell_problems
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import Trained
     from epignn.bench.suites import SUITES
@@ -38,7 +38,7 @@ def demo(
     torch.set_num_threads(1)
     experiment = load_experiment("rcc8", (*SETTINGS, *(("data.per_label=40",) if quick else ())))
     _say("Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.")
-    train, validation = split(training_data(experiment.data), experiment.data.validation, seed)
+    train, validation = split(training_data(experiment.data), experiment.data, experiment.model, seed)
     _say(f"Training on {len(train):,} of them, {experiment.training.epochs} epochs, on one core.")
     started = time.perf_counter()
 
@@ -48,10 +48,13 @@ def demo(
     model = fit(experiment, train, validation, seed, report=report)
     seconds = time.perf_counter() - started
     _say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.")
-    results = {(k, b): measure_cell(model, "rcc8", k, b, 4 if quick else 30) for k, b in CELLS}
+    results = {}
+    for k, b in CELLS:
+        test = cell_problems(experiment.data, train.relations, k, b, 4 if quick else 30)
+        results[k, b] = {"k": k, "b": b, **measure(model, test, experiment.data)}
     average = sum(cell["accuracy"] for cell in results.values()) / len(results)
     curves = {f"b = {b}": [(k, results[k, b]["accuracy"]) for k in range(2, 10)] for b in (1, 2, 3)}
-    accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)", out)
+    save(accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)"), out)
     trained = Trained("demo", model, experiment, train.relations, seed, {})
     (network,) = as_networks(parse_facts(FACTS, "the facts"), None, "the facts")
     learnt = ask(trained, network, *QUESTION)

@@ -5,7 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,15 +27,24 @@ NAMES = {"interval": "ia", "allen": "ia"}
 
 def train(
     what: Annotated[
-        str, typer.Argument(help="An experiment (rcc8, ia, rcc8-paper, …), a .toml file, or a folder of CSV files.")
+        str,
+        typer.Argument(
+            help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, …), a .toml file, or a folder of "
+            "CSV or JSON Lines files."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
         "runs/model"
     ),
     seed: Annotated[int, typer.Option(help="Of initial values, split and order.")] = 0,
     settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
-    calculus: Annotated[str, typer.Option(help="Whose relations a folder of CSV files speaks of.")] = "rcc8",
+    calculus: Annotated[
+        str, typer.Option(help="Whose relations a folder of files speaks of; none: its own.")
+    ] = "rcc8",
     threads: Annotated[int, typer.Option(help="Cores to use; one is best for small models.")] = 1,
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
@@ -48,17 +57,19 @@ def train(
 
     torch.set_num_threads(threads)
     experiment = _experiment(what, settings, calculus)
-    with progress("data") as report:
-        data = training_data(experiment.data, report)
-    graphs, validation = split(data, experiment.data.validation, seed)
     last: list[Epoch] = []
-    with _epochs(experiment.name) as show:
+    with _curves(tensorboard, experiment) as curve:
+        with progress("data") as report:
+            data = training_data(experiment.data, report)
+        graphs, validation = split(data, experiment.data, experiment.model, seed)
+        with _epochs(experiment.name) as show:
 
-        def keep(epoch: "Epoch") -> None:
-            last.append(epoch)
-            show(epoch)
+            def keep(epoch: "Epoch") -> None:
+                last.append(epoch)
+                show(epoch)
+                curve(epoch)
 
-        fit(experiment, graphs, validation, seed, out, keep)
+            fit(experiment, graphs, validation, seed, out, keep)
     best = max((epoch.validation for epoch in last), default=None)
     record = {
         **circumstances(),
@@ -83,9 +94,19 @@ def _experiment(what: str, settings: list[str], calculus: str) -> "Experiment":
     folder = Path(what)
     if not folder.is_dir():
         return load_experiment(NAMES.get(what, what), settings)
-    preset = load_experiment("ia" if calculus in (*NAMES, "ia") else "rcc8", settings)
+    known = "" if calculus == "none" else calculus
+    preset = load_experiment("ia" if known in (*NAMES, "ia") else "rcc8" if known else "clutrr", settings)
     files = tuple(folder_files(folder))
-    return replace(preset, name=folder.name, data=replace(preset.data, calculus=calculus, files=files))
+    return replace(preset, name=folder.name, data=replace(preset.data, calculus=known, source="", files=files))
+
+
+def _curves(folder: Path | None, experiment: "Experiment") -> AbstractContextManager[Callable[["Epoch"], None]]:
+    """What writes curves for TensorBoard, if a folder is named."""
+    if folder is None:
+        return nullcontext(lambda epoch: None)
+    from epignn.bench.tensorboard import curves
+
+    return curves(folder, experiment.training)
 
 
 @contextmanager
@@ -155,15 +176,14 @@ def evaluate(
 def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
     import numpy as np
 
+    from epignn.bench.collate import prepare_for
     from epignn.bench.evaluate import scores, wilson
-    from epignn.calculus import load
-    from epignn.data.prepare import prepare
-    from epignn.data.star_csv import read_csv
+    from epignn.bench.sources import read
     from epignn.data.stream import digests
 
-    data = read_csv(file, load(trained.experiment.data.calculus))
+    data = read(file, trained.experiment.data.calculus, trained.relations)
     try:
-        graphs = prepare(data)
+        graphs = prepare_for(trained.experiment.model, data)
     except EpignnError as error:
         raise BadFile(str(error), str(file)) from error
     right = int((scores(trained.model, graphs).argmin(1) == graphs.label).sum())
@@ -188,25 +208,20 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file."""
-    from epignn.bench.answer import graph_of
+    from epignn.bench.answer import graphs_of
     from epignn.bench.answer import predict as predict_graphs
+    from epignn.bench.sources import SUFFIXES, read
     from epignn.bench.store import load_model
-    from epignn.calculus import load
-    from epignn.calculus.formats import read_networks
-    from epignn.data.dataset import Dataset
-    from epignn.data.star_csv import read_csv
 
     trained = load_model(model)
-    calculus = load(trained.experiment.data.calculus)
-    if file.name.endswith((".csv", ".csv.gz")):
-        data = read_csv(file, calculus)
+    if file.name.endswith(SUFFIXES):
+        data = read(file, trained.experiment.data.calculus, trained.relations)
         pairs = [(str(h), str(t)) for h, t in zip(data.query_head.tolist(), data.query_tail.tolist(), strict=True)]
     elif query is None:
-        raise BadArgument("which pair? Give --query A B; only benchmark CSV files name their own.")
+        raise BadArgument("which pair? Give --query A B; only benchmark files name their own.")
     else:
-        networks = read_networks(str(file), calculus)
-        data = Dataset.concat([graph_of(trained, network, *query) for network in networks])
-        pairs = [query] * len(networks)
+        data = graphs_of(trained, str(file), *query)
+        pairs = [query] * len(data)
     with working("predicting"):
         found = predict_graphs(trained, data)
     rows = [

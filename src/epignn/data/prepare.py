@@ -5,7 +5,7 @@ renumbered so that every edge runs from a smaller to a larger number; one pass i
 any number of message-passing rounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,9 +59,9 @@ class Prepared:
     def select(self, graphs: NDArray[np.integer[Any]] | Sequence[int]) -> "Prepared":
         """Some of the graphs, in the given order."""
         chosen = np.asarray(graphs)
-        nodes, node_offset, shift = _ranges(self.node_offset, chosen)
-        edges, edge_offset, edge_shift = _ranges(self.edge_offset, chosen)
-        paths, path_offset, _ = _ranges(self.path_offset, chosen)
+        nodes, node_offset, shift = ranges(self.node_offset, chosen)
+        edges, edge_offset, edge_shift = ranges(self.edge_offset, chosen)
+        paths, path_offset, _ = ranges(self.path_offset, chosen)
         by_edge = np.repeat(shift, np.diff(edge_offset))
         by_path = np.repeat(shift, np.diff(path_offset))
         by_node = np.repeat(edge_shift, np.diff(node_offset))
@@ -84,6 +84,11 @@ class Prepared:
             depth=self.depth[chosen],
             acyclic=self.acyclic[chosen],
         )
+
+    def chunks(self, size: int) -> Iterator["Prepared"]:
+        """Consecutive parts of at most `size` graphs."""
+        for first in range(0, len(self), size):
+            yield self.slice(first, min(first + size, len(self)))
 
     def slice(self, first: int, last: int) -> "Prepared":
         """The graphs from `first` up to `last`, without a copy of the larger arrays."""
@@ -131,14 +136,9 @@ def prepare(data: Dataset, rng: np.random.Generator | None = None) -> Prepared:
     number = np.empty(len(graph), dtype=np.int64)  # the new number of each node
     number[np.lexsort((np.where(acyclic[graph], level, 0), graph))] = np.arange(len(graph))
     source, target, head, tail = number[source], number[target], number[head], number[tail]
-    ahead = _distances(source, target, head, len(graph))
-    behind = _distances(target, source, tail, len(graph))
-    cut_off = np.flatnonzero(ahead[tail] == FAR)
-    if len(cut_off):
-        raise BadArgument(
-            f"no path leads from head to tail in {len(cut_off)} of {len(data)} graphs, first in number "
-            f"{cut_off[0]}: {data.example(int(cut_off[0]))}. Add facts that connect them, or turn facts round."
-        )
+    ahead = distances(source, target, head, len(graph))
+    behind = distances(target, source, tail, len(graph))
+    unreachable(data, ahead[tail] == FAR)
     path_offset, path_node = _paths(source, target, ahead, head, tail, rng)
     levels = np.maximum.reduceat(np.where(level < 0, 0, level), start[:-1]) if len(data) else level
     reach = [np.maximum.reduceat(np.where(d == FAR, 0, d), start[:-1]) if len(data) else d for d in (ahead, behind)]
@@ -162,11 +162,30 @@ def prepare(data: Dataset, rng: np.random.Generator | None = None) -> Prepared:
     )
 
 
+def repath(graphs: Prepared, rng: np.random.Generator) -> Prepared:
+    """The same graphs with a shortest path of each chosen anew, at random."""
+    nodes = len(graphs.in_offset) - 1
+    target = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(graphs.in_offset))
+    ahead = distances(graphs.in_source, target, graphs.head, nodes)
+    path_offset, path_node = _paths(graphs.in_source, target, ahead, graphs.head, graphs.tail, rng)
+    return replace(graphs, path_offset=path_offset, path_node=path_node)
+
+
+def unreachable(data: Dataset, cut_off: NDArray[np.bool_]) -> None:
+    """Refuse data in which no path leads from head to tail of some graph."""
+    graphs = np.flatnonzero(cut_off)
+    if len(graphs):
+        raise BadArgument(
+            f"no path leads from head to tail in {len(graphs)} of {len(data)} graphs, first in number "
+            f"{graphs[0]}: {data.example(int(graphs[0]))}. Add facts that connect them, or turn facts round."
+        )
+
+
 def _int32(values: NDArray[Any]) -> Ints:
     return values.astype(np.int32)
 
 
-def _ranges(offset: Ints, chosen: NDArray[Any]) -> tuple[NDArray[np.int64], Ints, Ints]:
+def ranges(offset: NDArray[np.integer[Any]], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], Ints, Ints]:
     """The members of chosen runs, the offsets of the runs in their new order, and how far each run moves."""
     counts = offset[chosen + 1] - offset[chosen]
     fresh = offsets(counts)
@@ -195,7 +214,7 @@ def _levels(source: NDArray[Any], target: NDArray[Any], nodes: int) -> NDArray[n
     return np.where(done, level, -1)
 
 
-def _distances(source: NDArray[Any], target: NDArray[Any], start: NDArray[Any], nodes: int) -> NDArray[np.int64]:
+def distances(source: NDArray[Any], target: NDArray[Any], start: NDArray[Any], nodes: int) -> NDArray[np.int64]:
     """The number of edges from the start of a graph to each of its nodes."""
     distance = np.full(nodes, FAR, dtype=np.int64)
     distance[start] = 0

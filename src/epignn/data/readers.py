@@ -1,17 +1,33 @@
-"""Files of labelled graphs by their suffix: CLUTRR's `.csv`, Graphlog's `.jsonl`, also with `.gz`."""
+"""Files of labelled graphs over any vocabulary: CLUTRR's or STaR's `.csv`, Graphlog's `.jsonl`, also with `.gz`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from epignn.data.clutrr import read_clutrr
+from epignn.calculus.csvfile import FACTS, LABEL, read_rows
+from epignn.calculus.formats import readable
+from epignn.data.clutrr import COLUMNS, read_clutrr
+from epignn.data.columns import Columns, open_text
 from epignn.data.dataset import Dataset
 from epignn.data.graphlog import read_graphlog
 from epignn.errors import BadFile
 
 Reader = Callable[[Path, Sequence[str] | None], Dataset]
 
-READERS: MappingProxyType[str, Reader] = MappingProxyType({".csv": read_clutrr, ".jsonl": read_graphlog})
+
+def _read_csv(path: Path, relations: Sequence[str] | None) -> Dataset:
+    """A CSV file of either kind; its header tells which."""
+    with readable(str(path)), open_text(path) as lines:
+        if COLUMNS[0] in next(lines, ""):
+            return read_clutrr(path, relations)
+        lines.seek(0)
+        columns = Columns()
+        columns.extend(read_rows(lines, str(path), (*FACTS, LABEL)))
+    names, position = columns.codes.vocabulary(relations, str(path))
+    return columns.dataset(names, position)
+
+
+READERS: MappingProxyType[str, Reader] = MappingProxyType({".csv": _read_csv, ".jsonl": read_graphlog})
 
 
 def read_graphs(path: Path, relations: Sequence[str] | None = None) -> Dataset:

@@ -14,6 +14,7 @@ from epignn.calculus.backend import Backend, kernels
 from epignn.errors import BadArgument
 from epignn.models.aggregate import aggregate
 from epignn.models.batch import GraphBatch, backward_flow, forward_flow
+from epignn.models.closure import AnyBatch, PairBatch, pair_states
 from epignn.models.pooling import pool
 from epignn.models.propagate import initial_states, message_passing, propagate
 
@@ -37,6 +38,8 @@ class ModelConfig:
         right_identity: fix a_i1 = one-hot(i) too, not only a_1j = one-hot(j).
         constrained: embeddings are probability distributions; without, the paper's ablation.
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
+        closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
+            entities, composed in any order, with the same parameters.
     """
 
     dim: int = 32
@@ -49,6 +52,7 @@ class ModelConfig:
     right_identity: bool = False
     constrained: bool = True
     composition: str = "bilinear"
+    closure: str = "directional"
 
     def __post_init__(self) -> None:
         if self.dim < 1 or self.facets < 1 or self.dim % self.facets or self.dim // self.facets < 2:
@@ -61,6 +65,8 @@ class ModelConfig:
                 raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
         if self.rounds != "auto" and (not isinstance(self.rounds, int) or self.rounds < 1):
             raise BadArgument(f"rounds must be a positive number or 'auto', not {self.rounds!r}.")
+        if self.closure == "full" and (self.composition == "mlp" or not self.constrained):
+            raise BadArgument("full closure has no ablations; choose closure = 'directional' for them.")
 
     @property
     def size(self) -> int:
@@ -68,7 +74,12 @@ class ModelConfig:
         return self.dim // self.facets
 
 
-CHOICES = {"pooling": ("min", "mul"), "a_ij": ("free", "coupled"), "composition": ("bilinear", "mlp")}
+CHOICES = {
+    "pooling": ("min", "mul"),
+    "a_ij": ("free", "coupled"),
+    "composition": ("bilinear", "mlp"),
+    "closure": ("directional", "full"),
+}
 
 
 class EpiGNN(nn.Module):
@@ -168,13 +179,18 @@ class EpiGNN(nn.Module):
             )
         return results[0], None if config.forward_only else results[1]
 
-    def predictions(self, batch: GraphBatch, backend: Backend = "auto") -> Tensor:
+    def predictions(self, batch: AnyBatch, backend: Backend = "auto") -> Tensor:
         """(B, F, K): what may hold between head and tail of each graph.
 
-        The forward-backward aggregation ψ({t→, h←} ∪ {φ(e→, e←) | e inside a path}) (paper, Eq. 6). Head and
-        tail themselves would only repeat h← and t→, since composing with the identity changes nothing.
+        With full closure, the state of their pair. Otherwise the forward-backward aggregation
+        ψ({t→, h←} ∪ {φ(e→, e←) | e inside a path}) (paper, Eq. 6). Head and tail would only repeat h← and
+        t→, since composing with the identity changes nothing.
         """
         table = None if self._ablated else self.composition_table()
+        if isinstance(batch, PairBatch):
+            assert table is not None  # full closure has no ablations
+            pairs = pair_states(batch, self.relation_vectors(), table, self.config.pooling, backend)
+            return pairs[batch.query.long()]
         ahead, back = self.states(batch, backend, table)
         if back is None:
             return ahead[batch.tail.long()]
@@ -207,7 +223,7 @@ class EpiGNN(nn.Module):
             logs, vectors = states_NFK.log_softmax(-1), vectors.softmax(-1)
         return -logs.flatten(1) @ vectors.flatten(1).T
 
-    def forward(self, batch: GraphBatch, backend: Backend = "auto") -> Tensor:
+    def forward(self, batch: AnyBatch, backend: Backend = "auto") -> Tensor:
         """(B, R): scores of every relation between head and tail of each graph; low is likely."""
         return self.scores(self.predictions(batch, backend))
 
