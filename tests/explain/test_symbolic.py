@@ -13,7 +13,7 @@ from epignn.explain import symbolic
 from epignn.explain.checker import WrongProof, check
 from epignn.explain.document import as_dict
 from epignn.explain.proof import Proof, anything
-from epignn.explain.symbolic import Status, explain, path_of
+from epignn.explain.symbolic import Status, explain
 from epignn.explain.text import lines
 from tests.conftest import random_network
 from tests.explain.conftest import given, network_of
@@ -93,21 +93,6 @@ def test_rounds_refine(harbour):
     assert set(rounds.entities) == {"harbour", "old town", "city", "pier"}
     city = [harbour.calculus.format(int(m)) for m in rounds.masks[:, rounds.entities.index("city")]]
     assert city == ["*", "PO"]
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("ec(a,b) ec(b,c)", ("a", "b", "c")),
-        ("ec(b,a) ec(c,b)", ("a", "b", "c")),
-        ("ec(a,b) ec(b,c) ec(a,c)", ()),
-        ("ec(a,b) dc|ec(a,b) ec(b,c)", ()),
-        ("ec(a,b) ec(b,c) ec(c,d)", ()),
-        ("ec(a,c)", ("a", "c")),
-    ],
-)
-def test_paths(text, path):
-    assert path_of(network_of(text), "a", "c") == path
 
 
 def test_a_wrong_proof_is_an_error(harbour, monkeypatch):

@@ -18,6 +18,7 @@ import numpy as np
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Network
+from epignn.explain.paths import distances
 from epignn.explain.proof import Proof, anything, compose, converse, fact, identity, intersect
 
 Pair = tuple[int, int]
@@ -245,20 +246,3 @@ def meet(calculus: Calculus, masks: Iterable[int]) -> int:
     3
     """
     return reduce(and_, masks, calculus.universal)
-
-
-def distances(network: Network, start: int) -> dict[int, int]:
-    """Facts between the start and each entity, in either direction; entities that none lead to are left out."""
-    neighbours: dict[int, set[int]] = {}
-    for i, j in zip(network.heads.tolist(), network.tails.tolist(), strict=True):
-        neighbours.setdefault(i, set()).add(j)
-        neighbours.setdefault(j, set()).add(i)
-    found = {start: 0}
-    queue = deque([start])
-    while queue:
-        at = queue.popleft()
-        for entity in sorted(neighbours.get(at, ())):
-            if entity not in found:
-                found[entity] = found[at] + 1
-                queue.append(entity)
-    return found

@@ -14,6 +14,7 @@ from epignn.calculus.algebra import members
 from epignn.calculus.closure import DenseClosure, dense_closure
 from epignn.calculus.conflict import minimal_conflict
 from epignn.calculus.network import Network, arrays
+from epignn.explain.paths import distances
 
 MOST_FACTS = 150
 """Networks of more facts are not searched for a smallest set; one of which none can be left out has to do."""
@@ -70,9 +71,24 @@ def support(network: Network, goal: Goal, known: Collection[int] | None = None) 
     if goal.pair is not None:
         near = network.position(goal.pair[0]), network.position(goal.pair[1])
     found = sorted(facts[f] for f in minimal_conflict(part, goal.given_by, near))
-    if len(found) == 1 or len(network) > MOST_FACTS:
-        return Support(tuple(found), len(found) == 1)
-    return _Search(network, goal).run(found)
+    least = _least(network, goal)
+    if len(found) <= least or len(network) > MOST_FACTS:
+        return Support(tuple(found), len(found) <= least)
+    return _Search(network, goal).run(found, least)
+
+
+def _least(network: Network, goal: Goal) -> int:
+    """A bound from below: facts that say anything of a pair form a path between the two.
+
+    That holds where composition with anything gives anything, as in every calculus whose table has no empty cell.
+    """
+    calculus = network.calculus
+    if goal.pair is None or any(
+        calculus.compose(1 << r, calculus.universal) != calculus.universal for r in range(len(calculus))
+    ):
+        return 1
+    head, tail = map(network.position, goal.pair)
+    return distances(network, head).get(tail, 1)
 
 
 class _Search:
@@ -82,11 +98,10 @@ class _Search:
         self.network, self.goal = network, goal
         self.corrections: list[int] = []
 
-    def run(self, found: list[int]) -> Support:
-        """Find a set smaller than `found`, or show that there is none."""
+    def run(self, found: list[int], size: int) -> Support:
+        """Find a set smaller than `found`, or show that there is none; all of them have at least `size` facts."""
         for fact in found:
             self._fails(sum(1 << other for other in found if other != fact))
-        size = 1
         while len(self.corrections) < MOST_CORRECTIONS:
             try:
                 while size < len(found) and (hits := hitting_set(self.corrections, size)) is None:

@@ -5,7 +5,6 @@ Every proof in an explanation has passed the checker; one that does not is an er
 
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from epignn.calculus.closure import close
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer
 from epignn.explain.checker import WrongProof, check
-from epignn.explain.derive import derive, distances, refute
+from epignn.explain.derive import derive, refute
+from epignn.explain.paths import path_of
 from epignn.explain.proof import Proof, to_dict
 from epignn.explain.smallest import Goal, Support, support
 
@@ -181,16 +181,6 @@ def _exclusions(network: Network, head: str, tail: str, mask: int, whole: Suppor
 def _exclusion(network: Network, pair: tuple[str, str], mask: int, left: int, found: Support) -> Exclusion:
     part = _part(network, found, *pair)
     return Exclusion(mask, left, found, path_of(part, *pair), _checked(part, derive(part, *pair, left), left))
-
-
-def path_of(network: Network, head: str, tail: str) -> tuple[str, ...]:
-    """The entities from head to tail, where the facts of a network are one path between them; else nothing."""
-    far = distances(network, network.position(head))
-    order = sorted(far, key=lambda entity: far[entity])
-    steps = {frozenset(ends) for ends in zip(network.heads.tolist(), network.tails.tolist(), strict=True)}
-    along = [frozenset(ends) for ends in pairwise(order)]
-    is_path = order[-1] == network.position(tail) and len(network) == len(along) and steps == set(along)
-    return tuple(network.names[entity] for entity in order) if is_path else ()
 
 
 def _rounds(network: Network, head: str) -> Rounds:

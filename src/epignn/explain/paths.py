@@ -1,0 +1,33 @@
+"""Ways between entities along facts, in either direction."""
+
+from collections import deque
+from itertools import pairwise
+
+from epignn.calculus.network import Network
+
+
+def distances(network: Network, start: int) -> dict[int, int]:
+    """Facts between the start and each entity, in either direction; entities that none lead to are left out."""
+    neighbours: dict[int, set[int]] = {}
+    for i, j in zip(network.heads.tolist(), network.tails.tolist(), strict=True):
+        neighbours.setdefault(i, set()).add(j)
+        neighbours.setdefault(j, set()).add(i)
+    found = {start: 0}
+    queue = deque([start])
+    while queue:
+        at = queue.popleft()
+        for entity in sorted(neighbours.get(at, ())):
+            if entity not in found:
+                found[entity] = found[at] + 1
+                queue.append(entity)
+    return found
+
+
+def path_of(network: Network, head: str, tail: str) -> tuple[str, ...]:
+    """The entities from head to tail, where the facts of a network are one path between them; else nothing."""
+    far = distances(network, network.position(head))
+    order = sorted(far, key=lambda entity: far[entity])
+    steps = {frozenset(ends) for ends in zip(network.heads.tolist(), network.tails.tolist(), strict=True)}
+    along = [frozenset(ends) for ends in pairwise(order)]
+    is_path = order[-1] == network.position(tail) and len(network) == len(along) and steps == set(along)
+    return tuple(network.names[entity] for entity in order) if is_path else ()
