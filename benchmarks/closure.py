@@ -1,14 +1,11 @@
 """How fast closure is, and how it grows: random boxes by complete closure, world maps by partial closure.
 
-    python benchmarks/closure.py [--quick]
-
 Figures are seconds from a network in Python to its result, one thread. GQR 1501 (C++, -O3) took 0.03, 0.27, 1.5
 and 19.7 s for boxes of the same four sizes on a machine of the kind this was written on.
 """
 
 import math
 import resource
-import sys
 import time
 
 from epignn.calculus.closure import close
@@ -16,7 +13,7 @@ from epignn.calculus.result import Answer
 from epignn.calculus.sparse import partial
 
 from networks import random_boxes, world_map
-from record import save
+from record import options, save
 
 BOXES = ((300, 40, 0.03), (600, 60, 0.27), (1000, 100, 1.5), (2000, 150, 19.7))
 MAPS = (1_000, 10_000, 100_000)
@@ -33,12 +30,12 @@ def best_of(runs: int, function, *arguments):
 
 
 def main() -> None:
-    quick = "--quick" in sys.argv
+    chosen = options(__doc__)
     figures: dict[str, dict[str, float]] = {}
     print("complete closure of random boxes (RCC-8, single relations)")
     print(f"  {'regions':>8} {'facts':>8} {'seconds':>9} {'GQR 1501':>9} {'ratio':>6} {'growth':>7}")
     last = None
-    for regions, degree, gqr in BOXES[:2] if quick else BOXES:
+    for regions, degree, gqr in BOXES[:2] if chosen.quick else BOXES:
         network = random_boxes(regions, degree)
         result, seconds = best_of(3, close, network)
         assert result.answer is Answer.CONSISTENT
@@ -54,7 +51,7 @@ def main() -> None:
     print("partial closure of world maps (RCC-8, mean degree 4)")
     print(f"  {'regions':>8} {'facts':>8} {'pairs':>9} {'seconds':>9} {'growth':>7} {'peak MB':>8}")
     last = None
-    for regions in MAPS[:2] if quick else MAPS:
+    for regions in MAPS[:2] if chosen.quick else MAPS:
         network = world_map(regions)
         result, seconds = best_of(1, partial, network)
         assert result.answer is Answer.CONSISTENT
@@ -70,8 +67,8 @@ def main() -> None:
             "peak_mb": peak,
         }
         last = (regions, seconds)
-    if not quick:
-        save("closure", figures)
+    save("closure", figures, chosen)
 
 
-main()
+if __name__ == "__main__":
+    main()

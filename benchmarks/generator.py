@@ -1,7 +1,4 @@
-"""How many proved benchmark instances a second the generator writes, on one core.
-
-python benchmarks/generator.py
-"""
+"""How many proved benchmark instances a second the generator writes, on one core."""
 
 import resource
 import tempfile
@@ -12,7 +9,7 @@ from epignn.calculus import load
 from epignn.data.generate import generate
 from epignn.data.prove import prove
 
-from record import save
+from record import options, save
 
 CELLS = (
     ("rcc8", 2, 3, 3000),
@@ -25,9 +22,10 @@ CELLS = (
 
 
 def main() -> None:
+    chosen = options(__doc__)
     figures = {}
     print(f"  {'cell':<18} {'instances':>9} {'per second':>10}")
-    for name, k, b, per_label in CELLS:
+    for name, k, b, per_label in CELLS[:2] if chosen.quick else CELLS:
         calculus = load(name)
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
@@ -44,7 +42,8 @@ def main() -> None:
         }
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"  peak memory: {peak:.0f} MB")
-    save("generator", figures)
+    save("generator", figures, chosen)
 
 
-main()
+if __name__ == "__main__":
+    main()

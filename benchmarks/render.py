@@ -3,23 +3,49 @@
     python benchmarks/render.py [--check]
 
 Each block between `begin NAME` and `end NAME` comments is replaced; `--check` only tells whether it is up to date.
+A block that README.md has is filled or is an error; one that it has not is left out.
 """
 
-import json
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from epignn.bench.record import read_records
-from epignn.bench.report import markdown, rows
+from epignn.bench.report import markdown, notes, rows
 from epignn.bench.suites import SUITES
 
 ROOT = Path(__file__).resolve().parent.parent
+MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")
 
 
-def closure_sentence(records: dict[str, Any]) -> str:
-    figures = records["closure"]["figures"]
+class CannotRender(Exception):
+    """A block lacks its records, its function or one of its marks."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The records that figures come from."""
+
+    folder: Path
+
+    def bench(self, name: str) -> dict[str, Any]:
+        """The record of a benchmark."""
+        (record,) = self.runs("", f"bench_{name}.json")
+        return record
+
+    def runs(self, name: str, pattern: str = "*.json") -> list[dict[str, Any]]:
+        """The records of a folder; none at all is an error."""
+        records = read_records(self.folder / name, pattern)
+        if not records:
+            raise CannotRender(f"there is no record {self.folder / name / pattern}")
+        return records
+
+
+def closure_sentence(results: Results) -> str:
+    figures = results.bench("closure")["figures"]
     large, huge = figures["boxes_2000"], figures["map_100000"]
     return (
         f"Closing {large['regions']:,} regions with {large['facts']:,} facts takes {large['seconds']:.2g} s on one "
@@ -28,8 +54,8 @@ def closure_sentence(records: dict[str, Any]) -> str:
     )
 
 
-def closure_table(records: dict[str, Any]) -> str:
-    record = records["closure"]
+def closure_table(results: Results) -> str:
+    record = results.bench("closure")
     lines = [
         "| network (RCC-8, single relations) | facts | algorithm | seconds | GQR 1501 |",
         "| --- | ---: | --- | ---: | ---: |",
@@ -44,36 +70,41 @@ def closure_table(records: dict[str, Any]) -> str:
     return "\n".join([*lines, "", _machine(record) + " GQR's figures are from another machine of that kind."])
 
 
-def generator_table(records: dict[str, Any]) -> str:
-    record = records["generator"]
+def generator_table(results: Results) -> str:
+    record = results.bench("generator")
     lines = ["| generated cell | instances a second, proved and written |", "| --- | ---: |"]
     lines += [f"| {row['cell']} | {row['per_second']:,.0f} |" for row in record["figures"].values()]
     return "\n".join([*lines, "", _machine(record)])
 
 
-def rcc8_table(records: dict[str, Any]) -> str:
-    runs = read_records(ROOT / "results" / "rcc8")
+def rcc8_table(results: Results) -> str:
+    runs = results.runs("rcc8")
     commits = ", ".join(sorted({run["commit"] for run in runs}))
-    return markdown(*rows(SUITES["rcc8"], runs)) + f"\n\n{_machine({**runs[0], 'commit': commits})} One core."
+    return suite_table("rcc8")(results) + f"\n\n{_machine({**runs[0], 'commit': commits})} One core."
 
 
-def ia_table(records: dict[str, Any]) -> str:
-    return markdown(*rows(SUITES["ia"], read_records(ROOT / "results" / "ia")))
+def suite_table(name: str) -> Callable[[Results], str]:
+    """The table of a suite, and its notes."""
+
+    def block(results: Results) -> str:
+        if name not in SUITES:
+            raise CannotRender(f"there is no suite {name!r}")
+        runs = results.runs(name)
+        return "\n\n".join([markdown(*rows(SUITES[name], runs)), *notes(SUITES[name], runs)])
+
+    return block
 
 
-def expanded_table(records: dict[str, Any]) -> str:
-    return markdown(*rows(SUITES["expanded"], read_records(ROOT / "results" / "expanded")))
-
-
-def model_sentence(records: dict[str, Any]) -> str:
-    figures = records["model"]["figures"]
+def model_sentence(results: Results) -> str:
+    record = results.bench("model")
+    figures = record["figures"]
     native, plain, published = (
         figures[f"step_{kind}"]["milliseconds"] for kind in ("native", "numpy", "published")
     )
     return (
         f"A training step of 128 graphs takes {native:.2f} ms by the compiled kernels, {plain:.0f} ms by plain "
         f"torch; the published code took {published:.0f} ms. Inference at k = 9, b = 3: "
-        f"{figures['inference_k9_b3']['graphs_per_second']:,.0f} graphs a second. {_machine(records['model'])}"
+        f"{figures['inference_k9_b3']['graphs_per_second']:,.0f} graphs a second. {_machine(record)}"
     )
 
 
@@ -81,36 +112,51 @@ def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
 
-BLOCKS = {
+BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
-    "rcc8-table": rcc8_table,
-    "ia-table": ia_table,
-    "expanded-table": expanded_table,
     "model-sentence": model_sentence,
+    "rcc8-table": rcc8_table,
+    "ia-table": suite_table("ia"),
+    "expanded-table": suite_table("expanded"),
+    "rounds-table": suite_table("rounds"),
+    "ablations-table": suite_table("ablations"),
+    "clutrr-table": suite_table("clutrr"),
+    "clutrr23-table": suite_table("clutrr-23"),
+    "graphlog-table": suite_table("graphlog"),
 }
 
 
-def render(text: str, results: Path) -> str:
-    """The text with every block filled from the records of a folder."""
-    records = {
-        path.stem.removeprefix("bench_"): json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(results.glob("bench_*.json"))
-    }
-    for name, block in BLOCKS.items():
-        pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
-        filled = block(records)
-        text, found = re.subn(pattern, lambda m, filled=filled: f"{m[1]}{filled}\n{m[2]}", text, flags=re.S)
-        if found != 1:
-            sys.exit(f"README.md must hold one block {name!r}")
-    return text
+def render(text: str, folder: Path) -> str:
+    """The text with every block it has filled from the records of a folder.
+
+    Raises:
+        CannotRender: a block has no records or is unknown, or marks do not come in pairs.
+    """
+    results = Results(folder)
+    marks = list(MARK.finditer(text))
+    if len(marks) % 2 or len({mark[2] for mark in marks}) * 2 != len(marks):
+        raise CannotRender("every block has one begin mark and one end mark")
+    parts, at = [], 0
+    for begin, end in zip(marks[::2], marks[1::2], strict=True):
+        name = begin[2]
+        if (begin[1], end[1], end[2]) != ("begin", "end", name):
+            raise CannotRender(f"after {begin[0]} comes {end[0]}")
+        if name not in BLOCKS:
+            raise CannotRender(f"unknown block {name!r}; known: {', '.join(BLOCKS)}")
+        parts += [text[at : begin.end()], "\n", BLOCKS[name](results), "\n"]
+        at = end.start()
+    return "".join([*parts, text[at:]])
 
 
 def main() -> None:
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
-    rendered = render(text, ROOT / "results")
+    try:
+        rendered = render(text, ROOT / "results")
+    except CannotRender as error:
+        sys.exit(f"README.md: {error}")
     if "--check" in sys.argv:
         sys.exit(text != rendered and "README.md is out of date: python benchmarks/render.py")
     path.write_text(rendered, encoding="utf-8")

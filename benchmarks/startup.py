@@ -1,7 +1,4 @@
-"""How long a symbolic command takes to start and answer.
-
-python benchmarks/startup.py
-"""
+"""How long a symbolic command takes to start and answer."""
 
 import subprocess
 import sys
@@ -9,12 +6,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from record import save
+from record import options, save
 
 COMMANDS = (("info",), ("calculus", "list", "--json"), ("close", "FACTS", "--query", "a", "c"))
 
 
 def main() -> None:
+    chosen = options(__doc__)
     command = Path(sys.executable).with_name("epignn")
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -23,14 +21,15 @@ def main() -> None:
         for words in COMMANDS:
             call = [str(command), *(str(facts) if word == "FACTS" else word for word in words)]
             seconds = []
-            for _ in range(7):
+            for _ in range(3 if chosen.quick else 7):
                 start = time.perf_counter()
                 subprocess.run(call, check=True, capture_output=True)
                 seconds.append(time.perf_counter() - start)
             name = " ".join(words[:2])
             print(f"  epignn {name:<15} {min(seconds):.3f} s")
             figures[name] = {"seconds": min(seconds)}
-    save("startup", figures)
+    save("startup", figures, chosen)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,9 @@ from typing import Any
 
 import typer
 
+UNLIMITED = 10_000
+"""Columns of a table that goes to a file or another program: no cell is broken there."""
+
 
 def emit_json(document: dict[str, Any]) -> None:
     """Write one JSON document on standard output and nothing else: a line a key, for `indent` is slow."""
@@ -28,7 +31,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         grid.add_row(*map(Text, row))
-    Console(highlight=False).print(grid)
+    Console(highlight=False, width=None if sys.stdout.isatty() else UNLIMITED).print(grid)
 
 
 def _is_number(text: str) -> bool:

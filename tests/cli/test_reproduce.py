@@ -1,0 +1,56 @@
+"""`epignn reproduce`: the table and pictures from records, without running anything; and bad input."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """The committed records of one table."""
+    shutil.copytree(RESULTS / "ia", tmp_path / "results" / "ia", ignore=shutil.ignore_patterns("*.png", "*.svg"))
+    return tmp_path / "results"
+
+
+def test_report_runs_nothing(epignn, results, tmp_path):
+    ran = epignn("reproduce", "ia", "--report", "--results", results, "--runs", tmp_path / "none", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.err == ""
+    document = json.loads(ran.out)
+    assert document["columns"][:4] == ["model", "seeds", "average", "k=9 b=3"]
+    assert [row[:2] for row in document["rows"]][:2] == [["ia-paper", "3"], ["ia", "3"]]
+    assert all("holds no model" in note for note in document["notes"])
+    assert [Path(path).name for path in document["pictures"]] == [
+        "accuracy.png",
+        "parameters.png",
+        "training_time.png",
+    ]
+    assert all(Path(path).exists() for path in document["pictures"])
+    assert not (tmp_path / "none").exists()
+
+
+def test_one_row_of_one_seed(epignn, results):
+    ran = epignn("reproduce", "ia", "--report", "--results", results, "--only", "ia", "--seed", 1, "--json")
+    assert [row[:2] for row in json.loads(ran.out)["rows"]][0] == ["ia", "1"]
+    text = epignn("reproduce", "ia", "--report", "--results", results, "--only", "ia").out
+    assert "picture: " in text
+    assert "ia-paper" not in text.partition("note:")[0].partition("picture:")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rcc9",), "Unknown table 'rcc9'. Did you mean 'rcc8'"),
+        (("ia", "--only", "ia2"), "Unknown row 'ia2'. Did you mean 'ia'"),
+        (("ia", "--report", "--seed", 7), "holds no record of such a run"),
+        (("ia", "--seeds", 0), "--seeds"),
+    ],
+)
+def test_bad_input(epignn, results, arguments, message):
+    ran = epignn("reproduce", *arguments, "--results", results)
+    assert ran.code == 2
+    assert message in ran.err

@@ -1,0 +1,108 @@
+"""The benchmarks: every script runs, figures compare the right way round, README blocks are filled or refused."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def script(name):
+    """A benchmark script as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", BENCHMARKS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def record():
+    return script("record")
+
+
+@pytest.fixture(scope="module")
+def render():
+    return script("render")
+
+
+@pytest.mark.parametrize("name", ["closure", "generator", "startup", "model"])
+def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_path):
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    last = json.loads((ROOT / "results" / f"bench_{name}.json").read_text())
+    table = run.stdout.partition("  figure ")[2]
+    assert last["commit"] in table.splitlines()[0]
+    assert next(iter(last["figures"])).split("_")[0] in table
+    assert not list(tmp_path.iterdir())  # a quick run records nothing
+
+
+def test_ratios_tell_how_many_times_better(record):
+    now = {
+        "x": {"seconds": 2.0, "graphs_per_second": 30.0, "regions": 5, "gqr_seconds": 1.0},
+        "x_published": {"seconds": 9.0},
+        "new": {"seconds": 1.0},
+    }
+    before = {"x": {"seconds": 8.0, "graphs_per_second": 10.0, "gqr_seconds": 1.0}, "x_published": {"seconds": 9.0}}
+    assert list(record.compared(now, before)) == [
+        ("x seconds", 2.0, 8.0, 4.0),
+        ("x graphs per second", 30.0, 10.0, 3.0),
+        ("new seconds", 1.0, None, 1.0),
+    ]
+
+
+def test_a_record_goes_where_it_is_asked_to(record, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(record, "RESULTS", tmp_path / "results")
+    record.save("made", {"x": {"seconds": 8.0}}, record.Options(quick=False, out=tmp_path / "results"))
+    record.save("made", {"x": {"seconds": 2.0}}, record.Options(quick=False, out=tmp_path / "other"))
+    assert "4.00" in capsys.readouterr().out
+    kept, other = (json.loads((tmp_path / f / "bench_made.json").read_text()) for f in ("results", "other"))
+    assert (kept["figures"]["x"]["seconds"], other["figures"]["x"]["seconds"]) == (8.0, 2.0)
+    assert {"commit", "python", "cpu"} <= set(other)
+
+
+def block(name, inside="old\n"):
+    return f"<!-- begin {name} -->\n{inside}<!-- end {name} -->"
+
+
+def test_blocks_are_filled_and_the_rest_is_kept(render):
+    text = f"# Title\n\n{block('ia-table')}\n\nwords\n\n{block('rcc8-table')}\nend"
+    filled = render.render(text, ROOT / "results")
+    assert "old" not in filled
+    assert "| ia-paper | 3 |" in filled
+    assert filled.startswith("# Title\n\n<!-- begin ia-table -->\n| model |")
+    assert filled.endswith("One core.\n<!-- end rcc8-table -->\nend")
+    assert render.render(filled, ROOT / "results") == filled
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (block("ia-table"), "there is no record"),
+        (block("model-sentence"), "there is no record"),
+        (block("nothing-table"), "unknown block 'nothing-table'; known: closure-sentence"),
+        ("<!-- begin ia-table -->", "one begin mark and one end mark"),
+        (block("ia-table") + block("ia-table"), "one begin mark and one end mark"),
+        ("<!-- end ia-table --><!-- begin ia-table -->", "after <!-- end ia-table -->"),
+        ("<!-- begin ia-table --><!-- begin x --><!-- end ia-table --><!-- end x -->", "comes <!-- begin x -->"),
+    ],
+)
+def test_a_block_that_cannot_be_filled_is_an_error(render, tmp_path, text, message):
+    with pytest.raises(render.CannotRender, match=message):
+        render.render(text, tmp_path)
+
+
+def test_a_text_without_blocks_needs_no_records(render, tmp_path):
+    assert render.render("words", tmp_path) == "words"
