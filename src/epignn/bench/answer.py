@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.bench.calibrate import softmax
 from epignn.bench.collate import prepare_for
 from epignn.bench.evaluate import scores
 from epignn.bench.store import Trained
@@ -44,14 +45,9 @@ def predict(trained: Trained, data: Dataset) -> list[Prediction]:
 
 
 def probabilities(trained: Trained, data: Dataset) -> NDArray[np.float64]:
-    """(G, R): the softmax of negative scores at the temperature the model was trained with."""
-    logits = (
-        -scores(trained.model, prepare_for(trained.experiment.model, data)).astype(np.float64)
-        / trained.experiment.training.temperature
-    )
-    chances = np.exp(logits - logits.max(1, keepdims=True))
-    result: NDArray[np.float64] = chances / chances.sum(1, keepdims=True)
-    return result
+    """(G, R): the softmax of negative scores, at the calibrated temperature or that of training."""
+    found = scores(trained.model, prepare_for(trained.experiment.model, data))
+    return softmax(found.astype(np.float64), trained.temperature)
 
 
 def graphs_of(trained: Trained, path: str, head: str, tail: str) -> Dataset:

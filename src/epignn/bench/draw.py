@@ -9,15 +9,10 @@ import numpy as np
 
 from epignn.bench import pictures
 from epignn.bench.report import Record, by_variant, cell_name, figures, paper_figures, places_shown
-from epignn.bench.suites import Suite
+from epignn.bench.suites import Suite, file_stem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def file_stem(variant: str) -> str:
-    """The name of a row as part of a file name."""
-    return variant.replace(" ", "_").replace(",", "")
 
 
 def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
@@ -100,11 +95,12 @@ def draw_vectors(
     from epignn.bench.store import WEIGHTS, load_model
 
     groups = by_variant(suite, records)
-    firsts = {variant.experiment: variant.name for variant in reversed(suite.variants) if variant.name in groups}
+    firsts = {row.experiment: row for row in reversed(suite.variants) if row.name in groups}
     paths, missing = [], []
-    for variant in reversed(firsts.values()):
+    for row in reversed(firsts.values()):
+        variant = row.name
         record = min(groups[variant], key=lambda one: int(one["seed"]))
-        run = runs / f"{file_stem(variant)}_seed{record['seed']}{suffix}"
+        run = runs / f"{file_stem(row.run)}_seed{record['seed']}{suffix}"
         if not (run / WEIGHTS).exists():
             missing.append(f"no heat map for {variant}: {run} holds no model.")
             continue

@@ -1,6 +1,5 @@
 """Accuracy of a model on prepared graphs, with Wilson intervals."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -8,8 +7,11 @@ import torch
 from numpy.typing import NDArray
 
 from epignn.bench.collate import Graphs, collate
+from epignn.bench.wilson import wilson
 from epignn.calculus.backend import Backend
 from epignn.models.epignn import EpiGNN
+
+__all__ = ["accuracy", "scores", "wilson"]
 
 
 @torch.no_grad()
@@ -34,17 +36,3 @@ def accuracy(model: EpiGNN, graphs: Graphs, batch_size: int = 1024, backend: Bac
     """The share of graphs whose relation of least score is the label."""
     found = scores(model, graphs, batch_size, backend).argmin(1)
     return float((found == graphs.label).mean()) if len(graphs) else 0.0
-
-
-def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share.
-
-    >>> [round(bound, 3) for bound in wilson(90, 100)]
-    [0.826, 0.945]
-    """
-    if not count:
-        return 0.0, 1.0
-    share, weight = right / count, z * z / count
-    middle = (share + weight / 2) / (1 + weight)
-    half = z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from epignn.bench.config import DataConfig, Experiment, from_dict, load_experime
 from epignn.bench.evaluate import scores, wilson
 from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import files_by_hops, generated, split, training_data
-from epignn.bench.suites import TEST_SEED, Suite, Variant
+from epignn.bench.suites import TEST_SEED, Suite, Variant, file_stem
 from epignn.bench.train import Epoch, fit, read_history
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
@@ -44,15 +45,14 @@ def reproduce(
     for variant in suite.variants:
         experiment = load_experiment(variant.experiment, (*variant.settings, *(QUICK if quick else ())))
         for seed in seeds:
-            path = folder / f"{variant.name.replace(' ', '_').replace(',', '')}_seed{seed}.json"
+            path = folder / f"{file_stem(variant.name)}_seed{seed}.json"
             known = [record for record in _read(path) if _same(record, experiment)]
             if known:
                 say(f"{variant.name}, seed {seed}: recorded already")
                 records += known
                 continue
-            record = _run(
-                variant, experiment, seed, suite, runs / f"{path.stem}{'-quick' if quick else ''}", quick, say
-            )
+            run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
+            record = _run(variant, experiment, seed, suite, run, quick, say)
             write_record(path, record)
             records.append(record)
     return records
@@ -89,6 +89,8 @@ def _run(
 
     model = fit(experiment, train, validation, seed, run, report)
     history = read_history(run)
+    if variant.test_rounds:
+        model.config = replace(model.config, rounds=variant.test_rounds)
     cells = []
     for k, b in suite.cells:
         say(f"{variant.name}, seed {seed}: testing k={k} b={b}")

@@ -1,6 +1,7 @@
 """Models on disk: weights as safetensors beside a JSON config, written whole or not at all, never unpickled."""
 
 import json
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +18,13 @@ from epignn.errors import BadFile, unknown
 from epignn.models.epignn import EpiGNN
 
 WEIGHTS, CONFIG, STATE, HISTORY = "weights.safetensors", "config.json", "state.safetensors", "history.json"
+CALIBRATION = "calibration.json"
 SHIPPED = Path(__file__).parent.parent / "weights"
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A model with all that is needed to use it."""
+    """A model with all that is needed to use it; `calibrated` is its temperature, where one was chosen."""
 
     name: str
     model: EpiGNN
@@ -30,6 +32,12 @@ class Trained:
     relations: tuple[str, ...]
     seed: int
     record: dict[str, Any]
+    calibrated: float | None = None
+
+    @property
+    def temperature(self) -> float:
+        """What scores are divided by to become probabilities."""
+        return self.calibrated or self.experiment.training.temperature
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -120,7 +128,20 @@ def load_model(name: str) -> Trained:
     model = EpiGNN(len(relations), experiment.model)
     restore(model, load_tensors(path / WEIGHTS), path / WEIGHTS)
     model.eval()
-    return Trained(name, model, experiment, relations, seed, record)
+    return Trained(name, model, experiment, relations, seed, record, _calibrated(path / CALIBRATION))
+
+
+def _calibrated(path: Path) -> float | None:
+    """The temperature that calibration chose, if there was one."""
+    if not path.exists():
+        return None
+    try:
+        value = float(json.loads(path.read_text(encoding="utf-8"))["temperature"])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"not a calibration: {error!r}; delete it, or train again.", str(path)) from error
+    if not 0 < value < math.inf:
+        raise BadFile(f"its temperature must be a positive number, not {value}.", str(path))
+    return value
 
 
 def restore(model: EpiGNN, tensors: dict[str, Tensor], path: Path) -> None:
