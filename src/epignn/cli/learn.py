@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,6 +50,7 @@ def train(
     """Train a model: weights, config and the state to resume from go to a run folder."""
     import torch
 
+    from epignn.bench.calibrate import calibrate, save_calibration
     from epignn.bench.record import circumstances
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import save_config
@@ -69,7 +70,7 @@ def train(
                 show(epoch)
                 curve(epoch)
 
-            fit(experiment, graphs, validation, seed, out, keep)
+            model = fit(experiment, graphs, validation, seed, out, keep)
     best = max((epoch.validation for epoch in last), default=None)
     record = {
         **circumstances(),
@@ -77,12 +78,19 @@ def train(
         "graphs": len(graphs),
         "command": " ".join(["epignn", *sys.argv[1:]]),
     }
+    calibration = None
     if last:
         save_config(out, experiment, graphs.relations, seed, record)
+        if len(validation):
+            calibration = calibrate(model, validation, experiment.training.temperature)
+            save_calibration(out, calibration)
     if as_json:
-        emit_json({"out": str(out), "epochs": experiment.training.epochs, "validation": best})
+        document = {"out": str(out), "epochs": experiment.training.epochs, "validation": best}
+        emit_json({**document, "calibration": asdict(calibration) if calibration else None})
     elif last:
         typer.echo(f"{out}: validation accuracy {best:.4f} after {last[-1].number} epochs")
+        if calibration:
+            typer.echo(f"{out}: {calibration}")
     else:
         typer.echo(f"{out}: this run had ended already; choose another folder for a new one")
 
