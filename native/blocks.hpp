@@ -57,49 +57,58 @@ struct Block {
 };
 
 #if defined(EPIGNN_REGISTERS)
+// Two halves, since compilers take vectors wider than the machine's apart, lane by lane.
 template <int SIZE>
 struct Register {
-  typedef float Vector __attribute__((vector_size(REGISTER * 4)));
-  typedef std::int32_t Edges __attribute__((vector_size(REGISTER * 4)));
+  static constexpr int HALF = REGISTER / 2;
+  typedef float Vector __attribute__((vector_size(HALF * 4)));
+  typedef std::int32_t Edges __attribute__((vector_size(HALF * 4)));
   typedef Vector Unaligned __attribute__((aligned(4), may_alias));
   typedef Edges UnalignedEdges __attribute__((aligned(4), may_alias));
-  Vector at{};
-  Edges edge{};
+  Vector at[2]{};
+  Edges edge[2]{};
 
   static EPIGNN_INLINE Vector read(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
-  // Component i of each facet, in all lanes of that facet.
+  // Component i of each facet of a half, in all lanes of that facet.
   template <int I>
-  static EPIGNN_INLINE Vector spread(Vector s) {
-    constexpr int G = REGISTER / SIZE;
-    if constexpr (G == 4)
-      return __builtin_shufflevector(s, s, I, I, I, I, I + 4, I + 4, I + 4, I + 4, I + 8, I + 8, I + 8, I + 8, I + 12,
-                                     I + 12, I + 12, I + 12);
-    else if constexpr (G == 2)
-      return __builtin_shufflevector(s, s, I, I, I, I, I, I, I, I, I + 8, I + 8, I + 8, I + 8, I + 8, I + 8, I + 8,
-                                     I + 8);
-    else
-      return Vector{} + s[I];
+  static EPIGNN_INLINE Vector spread(const float* state, int half) {
+    if constexpr (SIZE == 4) {
+      const Vector s = read(state + half * HALF);
+      return __builtin_shufflevector(s, s, I, I, I, I, I + 4, I + 4, I + 4, I + 4);
+    }
+    return Vector{} + state[SIZE == 8 ? half * HALF + I : I];
   }
   template <int I>
-  static EPIGNN_INLINE Vector rows(Vector s, const float* matrix) {
-    if constexpr (I + 1 == SIZE)
-      return read(matrix + I * REGISTER) * spread<I>(s);
+  static EPIGNN_INLINE Vector rows(const float* state, const float* matrix, int half) {
+    const Vector row = read(matrix + I * REGISTER + half * HALF) * spread<I>(state, half);
+    if constexpr (I + 1 < SIZE)
+      return row + rows<I + 1>(state, matrix, half);
     else
-      return read(matrix + I * REGISTER) * spread<I>(s) + rows<I + 1>(s, matrix);
+      return row;
   }
-  EPIGNN_INLINE void load(const float* from, int) { at = read(from); }
-  EPIGNN_INLINE void store(float* to, int) const { *reinterpret_cast<Unaligned*>(to) = at; }
-  EPIGNN_INLINE void fill(float value, int) { at = Vector{} + value; }
-  EPIGNN_INLINE void fill_edges(std::int32_t e, int) { edge = Edges{} + e; }
-  EPIGNN_INLINE void store_edges(std::int32_t* to, int) const { *reinterpret_cast<UnalignedEdges*>(to) = edge; }
-  EPIGNN_INLINE void compose(const float* state, const float* matrix, int) { at = rows<0>(read(state), matrix); }
+  EPIGNN_INLINE void load(const float* from, int) {
+    for (int h = 0; h < 2; ++h) at[h] = read(from + h * HALF);
+  }
+  EPIGNN_INLINE void store(float* to, int) const {
+    for (int h = 0; h < 2; ++h) *reinterpret_cast<Unaligned*>(to + h * HALF) = at[h];
+  }
+  EPIGNN_INLINE void fill(float value, int) { at[0] = at[1] = Vector{} + value; }
+  EPIGNN_INLINE void fill_edges(std::int32_t e, int) { edge[0] = edge[1] = Edges{} + e; }
+  EPIGNN_INLINE void store_edges(std::int32_t* to, int) const {
+    for (int h = 0; h < 2; ++h) *reinterpret_cast<UnalignedEdges*>(to + h * HALF) = edge[h];
+  }
+  EPIGNN_INLINE void compose(const float* state, const float* matrix, int) {
+    for (int h = 0; h < 2; ++h) at[h] = rows<0>(state, matrix, h);
+  }
   EPIGNN_INLINE void lower_to(const Register& other, std::int32_t e, int) {
-    const Edges lower = other.at < at;
-    at = lower ? other.at : at;
-    edge = lower ? Edges{} + e : edge;
+    for (int h = 0; h < 2; ++h) {
+      const Edges lower = other.at[h] < at[h];
+      at[h] = lower ? other.at[h] : at[h];
+      edge[h] = lower ? Edges{} + e : edge[h];
+    }
   }
   EPIGNN_INLINE void multiply(const Register& other, float least, int) {
-    at *= other.at > least ? other.at : Vector{} + least;
+    for (int h = 0; h < 2; ++h) at[h] *= other.at[h] > least ? other.at[h] : Vector{} + least;
   }
 };
 template <>
@@ -109,5 +118,11 @@ struct Block<float, 8> : Register<8> {};
 template <>
 struct Block<float, 16> : Register<16> {};
 #endif
+
+// target[i] += factor * other[i], of arrays that do not overlap
+template <typename T, int SIZE>
+EPIGNN_INLINE void add_scaled(T* __restrict target, const T* __restrict other, T factor, int n) {
+  for (int i = 0; i < (SIZE ? SIZE : n); ++i) target[i] += factor * other[i];
+}
 
 }  // namespace epignn

@@ -77,6 +77,7 @@ template <typename T>
 struct Heard {
   std::vector<const T*> from;
   std::vector<std::int32_t> edge;
+  std::size_t count = 0;
 };
 
 template <typename T>
@@ -135,7 +136,7 @@ EPIGNN_INLINE void rescale(Block<T, SIZE>& block, int lanes, int size) {
 template <typename T, int SIZE>
 EPIGNN_INLINE void pool_block(const View<T>& p, const T* own, std::int64_t at, int b, int lanes, int size) {
   const HeadGraph& g = p.g;
-  const std::size_t count = p.heard.edge.size();
+  const std::size_t count = p.heard.count;
   const std::int64_t blocks = g.dim() / lanes, matrix = std::int64_t{size} * lanes;
   Block<T, SIZE> pooled, message;
   std::size_t n = 0;
@@ -177,15 +178,17 @@ EPIGNN_INLINE void pool_block(const View<T>& p, const T* own, std::int64_t at, i
 template <typename T>
 EPIGNN_INLINE void listen(const HeadGraph& g, const Plan& plan, std::int32_t round, std::int32_t v,
                           const std::vector<char>& left_out, T* states, T* base, Heard<T>& heard) {
-  heard.from.clear();
-  heard.edge.clear();
+  const std::size_t most = static_cast<std::size_t>(g.offset[v + 1] - g.offset[v]);
+  if (heard.from.size() < most) heard.from.resize(most), heard.edge.resize(most);
+  std::size_t count = 0;
   for (std::int32_t e = g.offset[v]; e < g.offset[v + 1]; ++e) {
     if (left_out[e]) continue;
     const T* const from = locate<T>(place(g, plan, round - 1, g.source[e]), states, base, g.dim());
     if (!from) continue;
-    heard.from.push_back(from);
-    heard.edge.push_back(e);
+    heard.from[count] = from;
+    heard.edge[count++] = e;
   }
+  heard.count = count;
 }
 
 template <typename T, int SIZE>
@@ -199,7 +202,7 @@ EPIGNN_INLINE void compute_rounds(const View<T>& p) {
       T* const base = const_cast<T*>(p.base);
       listen<T>(g, p.plan, round, v, p.left_out, p.states, base, p.heard);
       const T* const own = locate<T>(place(g, p.plan, round - 1, v), p.states, base, dim);
-      if (p.heard.edge.empty()) {  // the state stays
+      if (p.heard.count == 0) {  // the state stays
         std::copy(own, own + dim, p.states + at * dim);
         if (p.keep) p.total[at * g.facets] = -1;
         continue;
@@ -253,8 +256,8 @@ EPIGNN_INLINE void spread_back(const BackView<T>& p, std::int32_t round, std::in
   const std::int64_t source = place(p.g, p.plan, round - 1, p.g.source[e]);
   const std::int32_t dim = p.g.dim();
   const std::int64_t column = ((std::int64_t{p.g.label[e]} * p.g.facets + facet) * n + k) * n;
-  accumulate<T, SIZE>(locate<T>(source, p.grad, p.grad_base, dim) + facet * n, p.transposed + column, g, n);
-  accumulate<T, SIZE>(p.grad_transposed + column, locate<const T>(source, p.states, p.base, dim) + facet * n, g, n);
+  add_scaled<T, SIZE>(locate<T>(source, p.grad, p.grad_base, dim) + facet * n, p.transposed + column, g, n);
+  add_scaled<T, SIZE>(p.grad_transposed + column, locate<const T>(source, p.states, p.base, dim) + facet * n, g, n);
 }
 
 // With L the logarithm of the product, dL/dmessage = 1 / message; messages are computed anew.

@@ -1,0 +1,101 @@
+"""Scores of all entities, head by head, and the ranks of answers: full and filtered, or among stored negatives."""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from epignn.calculus.backend import Backend
+from epignn.kgc.config import KgcModel
+from epignn.kgc.graph import Graph, Ints, Known
+from epignn.kgc.heads import HeadBatch, HeadScorer
+from epignn.kgc.rank import Ranks, stand
+from epignn.models.epignn import LOG_FLOOR, EpiGNN
+
+Scores = NDArray[np.float32]
+Report = Callable[[int, int], None]
+MEMORY = 256 * 2**20
+"""Bytes that the states of one chunk of heads may take."""
+
+
+class Scorer(Protocol):
+    """Whatever scores all entities for questions."""
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): the score of every entity as an answer to (head, relation, ?); low is likely."""
+        ...
+
+
+def matrices(model: EpiGNN) -> torch.Tensor:
+    """(2R, F, I, K): what each relation does to a state, φ(·, r)."""
+    return torch.einsum("rfj,fijk->rfik", model.relation_vectors(), model.composition_table())
+
+
+class ModelScorer:
+    """The scores of a model on a graph; passes are made for a chunk of heads at once, and each head's is kept
+    until the next chunk.
+    """
+
+    def __init__(self, model: EpiGNN, graph: Graph, backend: Backend = "auto", memory: int = MEMORY) -> None:
+        config = model.config
+        assert isinstance(config, KgcModel)
+        self.nodes = len(graph.entities)
+        self.chunk = max(1, memory // (4 * 3 * self.nodes * config.dim))
+        with torch.no_grad():
+            self.vectors = model.relation_vectors().flatten(1)
+            self._heads = HeadScorer(graph.edges, matrices(model), config.passing, backend)
+        self._logs: dict[int, torch.Tensor] = {}
+
+    def prepare(self, heads: Ints) -> None:
+        """Make the passes of some heads; at most `chunk` of them."""
+        with torch.no_grad():
+            states = self._heads.states(HeadBatch.everything(heads, self.nodes))
+            logs = states.clamp_min_(LOG_FLOOR).log_().view(len(heads), self.nodes, -1)
+        self._logs = dict(zip(heads.tolist(), logs, strict=True))
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): as `EpiGNN.scores`, for all entities."""
+        if head not in self._logs:
+            self.prepare(np.array([head], dtype=np.int32))
+        scores: Scores = -(self.vectors[relations.astype(np.int64)] @ self._logs[head].T).numpy()
+        return scores
+
+
+def by_head(questions: Ints, scorer: Scorer, report: Report | None = None) -> Iterator[tuple[NDArray[np.intp], Scores]]:
+    """Questions (N, 3) of the same head, as their rows and the scores of all entities; each head once."""
+    order = np.argsort(questions[:, 0], kind="stable")
+    heads, first = np.unique(questions[order, 0], return_index=True)
+    groups = np.split(order, first[1:])
+    chunk = getattr(scorer, "chunk", 1)
+    for number, (head, rows) in enumerate(zip(heads.tolist(), groups, strict=True)):
+        if number % chunk == 0 and isinstance(scorer, ModelScorer):
+            scorer.prepare(heads[number : number + chunk])
+        yield rows, scorer(head, questions[rows, 1])
+        if report is not None:
+            report(number + 1, len(heads))
+
+
+def full_ranks(questions: Ints, scorer: Scorer, known: Known, report: Report | None = None) -> Ranks:
+    """Answers ranked among all entities that are not known as other answers, in the order of the questions."""
+    better, ties, rivals = np.zeros((3, len(questions)), dtype=np.int64)
+    for rows, scores in by_head(questions, scorer, report):
+        asked = questions[rows]
+        rival = np.ones(scores.shape, dtype=bool)
+        for n, (head, relation, _) in enumerate(asked.tolist()):
+            rival[n, known.answers(head, relation)] = False
+        found = stand(scores, scores[np.arange(len(rows)), asked[:, 2]], rival)
+        better[rows], ties[rows], rivals[rows] = found.better, found.ties, found.rivals
+    return Ranks(better, ties, rivals)
+
+
+def sampled_ranks(questions: Ints, negatives: Ints, scorer: Scorer, report: Report | None = None) -> Ranks:
+    """Answers ranked among the negatives (N, S) of each question; -1 stands for none."""
+    better, ties, rivals = np.zeros((3, len(questions)), dtype=np.int64)
+    for rows, scores in by_head(questions, scorer, report):
+        drawn = negatives[rows]
+        answers = scores[np.arange(len(rows)), questions[rows, 2]]
+        found = stand(np.take_along_axis(scores, np.maximum(drawn, 0), 1), answers, drawn >= 0)
+        better[rows], ties[rows], rivals[rows] = found.better, found.ties, found.rivals
+    return Ranks(better, ties, rivals)

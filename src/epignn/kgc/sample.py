@@ -1,0 +1,77 @@
+"""What a training step asks: a part of each head's facts, which its pass leaves out, against sampled entities.
+
+A pass that asked every fact of its head would leave the head alone, so a random part is asked.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.kgc.graph import Graph, Ints, Known, both_sides
+from epignn.kgc.heads import HeadBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The questions of a step.
+
+    Attributes:
+        batch: the passes that answer them.
+        relation: (Q) of each question, below 2R.
+        row: (Q, 1 + S) where the states of the answer and of the negatives stand among the wanted ones.
+        allowed: (Q, 1 + S) whether a candidate counts: the answer does, an entity known as another answer does not.
+    """
+
+    batch: HeadBatch
+    relation: NDArray[np.int64]
+    row: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+
+
+class Sampler:
+    """Draws the questions of a graph's facts, head by head."""
+
+    def __init__(self, graph: Graph, share: float, negatives: int) -> None:
+        self.graph, self.share, self.negatives = graph, share, negatives
+        self.known = Known([graph.facts], len(graph.entities), len(graph.relations))
+        questions = both_sides(graph.facts, len(graph.relations))
+        order = np.argsort(questions[:, 0], kind="stable")
+        self._question = questions[order]
+        self._fact = order % max(len(graph.facts), 1)
+        self._offset = np.searchsorted(self._question[:, 0], np.arange(len(graph.entities) + 1))
+
+    @cached_property
+    def heads(self) -> Ints:
+        """Entities that occur in facts."""
+        return np.flatnonzero(np.diff(self._offset)).astype(np.int32)
+
+    def ask(self, heads: Ints, rng: np.random.Generator) -> Asked:
+        """Questions of some heads."""
+        chosen = [self._choose(int(head), rng) for head in heads]
+        negatives = rng.integers(0, len(self.graph.entities), (len(heads), self.negatives), dtype=np.int32)
+        of_fact = self.graph.edges.of_fact
+        left_out = [np.unique(of_fact[self._fact[rows]]) for rows in chosen]
+        wanted = [
+            np.concatenate([drawn, self._question[rows, 2]])
+            for drawn, rows in zip(negatives, chosen, strict=True)
+        ]
+        batch = HeadBatch.of(heads, left_out, wanted)
+        counts = np.array([len(rows) for rows in chosen])
+        of_head = np.repeat(np.arange(len(heads)), counts)
+        head, relation, tail = self._question[np.concatenate(chosen)].T
+        begin = batch.wanted_offset[:-1][of_head][:, None]
+        place = np.arange(len(of_head)) - np.repeat(np.cumsum(counts) - counts, counts)
+        answer_row = begin + self.negatives + place[:, None]
+        row = np.concatenate([answer_row, begin + np.arange(self.negatives)], 1)
+        candidate = negatives[of_head]
+        known = self.known.holds(head[:, None], relation[:, None], candidate)
+        allowed = np.concatenate([np.ones((len(tail), 1), dtype=bool), ~known], 1)
+        return Asked(batch, relation.astype(np.int64), row, allowed)
+
+    def _choose(self, head: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        first, last = self._offset[head], self._offset[head + 1]
+        count = max(1, round(self.share * (last - first)))
+        chosen: NDArray[np.int64] = first + rng.permutation(last - first)[:count]
+        return chosen

@@ -1,0 +1,99 @@
+"""Triples from text files: head, relation and tail, separated by tabs or by spaces; plain or gzipped."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from epignn.errors import BadFile
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Triples:
+    """What a file holds, in its order and without repetitions.
+
+    Attributes:
+        file: where it was read.
+        triples: head, relation, tail.
+        lines: the line of each.
+        blank, repeated: lines that were passed over.
+    """
+
+    file: str
+    triples: tuple[Triple, ...]
+    lines: tuple[int, ...]
+    blank: int = 0
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def notes(self) -> list[str]:
+        """What was passed over, in words."""
+        counts = ((self.blank, "blank"), (self.repeated, "repeated"))
+        return [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
+
+    def only(self, relations: "frozenset[str]") -> "Triples":
+        """Those whose relation is known; the caller says how many were left."""
+        kept = [i for i, (_, relation, _) in enumerate(self.triples) if relation in relations]
+        return replace(self, triples=tuple(self.triples[i] for i in kept), lines=tuple(self.lines[i] for i in kept))
+
+
+def read_triples(path: Path) -> Triples:
+    """Read a file of triples.
+
+    A line with a tab is split at tabs, so that names may hold spaces; others at spaces. Blank lines and repeated
+    triples are counted and passed over.
+
+    Raises:
+        BadFile: a line has not three columns or an empty one, or the file is not UTF-8 text, or is empty.
+    """
+    lines: dict[Triple, int] = {}
+    blank = repeated = 0
+    for number, text in _lines(path):
+        line = text.rstrip("\r\n")
+        if not line.strip():
+            blank += 1
+            continue
+        fields = tuple(field.strip() for field in (line.split("\t") if "\t" in line else line.split()))
+        if len(fields) != 3:
+            raise BadFile(
+                f"a triple has three columns (head, relation, tail; tabs or spaces between), this line has "
+                f"{len(fields)}.",
+                str(path),
+                number,
+            )
+        head, relation, tail = fields
+        if not (head and relation and tail):
+            raise BadFile("a column of this triple is empty.", str(path), number)
+        repeated += (head, relation, tail) in lines
+        lines.setdefault((head, relation, tail), number)
+    if not lines:
+        raise BadFile("there are no triples in it.", str(path))
+    return Triples(str(path), tuple(lines), tuple(lines.values()), blank, repeated)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a text file; a byte-order mark is passed over."""
+    try:
+        raw = path.read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadFile(f"cannot read it: {reason}.", str(path)) from error
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise BadFile("this is UTF-16 text; save it as UTF-8.", str(path), 1)
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"byte {error.start + 1} of this line is not UTF-8; save the file as UTF-8.", str(path), number
+            ) from error
+        if "\0" in text:
+            raise BadFile("this is not a text file.", str(path), number)
+        yield number, text
