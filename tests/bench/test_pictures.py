@@ -1,6 +1,7 @@
 """Pictures: what stands on axes, in legends and in files, read back from figures and bytes."""
 
 from dataclasses import replace
+from types import MappingProxyType
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 from epignn.bench import pictures
-from epignn.bench.config import load_experiment
+from epignn.bench.config import load_experiment, to_dict
 from epignn.bench.draw import draw, draw_vectors
 from epignn.bench.record import read_records
 from epignn.bench.store import WEIGHTS, save_config, save_tensors
@@ -115,12 +116,21 @@ def test_where_a_picture_cannot_go(tmp_path):
         pictures.save(figure, tmp_path / "file" / "one.png")
 
 
-@pytest.mark.parametrize("suite", [GRID, HOPS, replace(GRID, cells=tuple((k, b) for k in (2, 9) for b in (1, 3)))])
-def test_a_suite_gets_its_pictures(suite, tmp_path):
-    suite = replace(suite, paper={key: v for key, v in suite.paper.items() if "b=3" not in key})
-    runs = [record(dict.fromkeys(suite.cells, 0.9 - seed / 10), seed=seed) for seed in range(2)]
-    paths = draw(suite, runs, tmp_path)
-    assert [path.name for path in paths] == ["accuracy.png", "parameters.png", "training_time.png"]
+GRIDS = replace(GRID, cells=((2, 1), (2, 3), (9, 1), (9, 3)), paper=MappingProxyType({}))
+MANY = replace(GRIDS, variants=tuple(Variant(f"row {n}", "rcc8", ("x",)) for n in range(6)))
+SHARED = replace(HOPS, variants=tuple(Variant(f"{n} rounds", "rcc8", test_rounds=n) for n in (5, 9)))
+ALL = ["accuracy.png", "parameters.png", "training_time.png"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "names"),
+    [(GRID, ALL[:1]), (HOPS, ALL[:1]), (GRIDS, ALL[:1]), (MANY, ALL), (SHARED, ALL[:1])],
+    ids=["scattered cells", "hops", "grid", "many rows", "one model, tested twice"],
+)
+def test_a_suite_gets_its_pictures(suite, names, tmp_path):
+    cells = dict.fromkeys(suite.cells, 0.9)
+    paths = draw(suite, [record(cells, v.name, seed) for v in suite.variants for seed in range(2)], tmp_path)
+    assert [path.name for path in paths] == names
     for path in paths:
         assert path.stat().st_size > 5000
         assert path.with_suffix(".svg").exists()
@@ -130,18 +140,16 @@ def test_vectors_of_models_that_are_there_and_notes_of_others(tmp_path):
     experiment = load_experiment("rcc8", ["model.dim=16"])
     suite = replace(HOPS, variants=(Variant("ours", "rcc8"), Variant("ours, again", "rcc8"), Variant("gone", "ia")))
     cells = dict.fromkeys(suite.cells, 0.5)
-    plain = {
-        "experiment": {"name": "rcc8", "model": {**vars(experiment.model)}, "training": vars(experiment.training)}
-    }
+    plain = {"experiment": to_dict(experiment)}
     runs = [{**record(cells, name), **plain} for name in ("ours", "ours, again", "gone")]
     model = EpiGNN(8, experiment.model, torch.Generator().manual_seed(1))
-    run = tmp_path / "runs" / "ours_seed0"
+    run = tmp_path / "runs" / f"{suite.variants[0].run}_seed0"
     run.mkdir(parents=True)
     save_config(run, experiment, RELATIONS, 0, {})
     save_tensors(run / WEIGHTS, model.state_dict())
     paths, missing = draw_vectors(suite, runs, tmp_path / "runs", tmp_path)
-    assert [path.name for path in paths] == ["vectors_ours.png"]
-    assert missing == [f"no heat map for gone: {tmp_path / 'runs' / 'gone_seed0'} holds no model."]
+    assert [path.name for path in paths] == ["vectors_rcc8.png"]
+    assert missing == [f"no heat map for ia: {tmp_path / 'runs' / 'ia_seed0'} holds no model."]
     save_config(run, load_experiment("rcc8", ["model.dim=16", "training.epochs=1"]), RELATIONS, 0, {})
     paths, missing = draw_vectors(suite, runs, tmp_path / "runs", tmp_path)
     assert paths == []
@@ -154,4 +162,4 @@ def test_committed_records_can_be_drawn(name, tmp_path):
     records = [r for r in read_records(RESULTS / name) if r["variant"] in chosen]
     if not records:
         pytest.skip(f"nothing is recorded of {name}")
-    assert len(draw(SUITES[name], records, tmp_path)) == 3
+    assert draw(SUITES[name], records, tmp_path)[0].name == "accuracy.png"

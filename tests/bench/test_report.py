@@ -120,6 +120,22 @@ def test_cells_that_the_paper_names_are_columns():
     assert rows(named, [record({(5, 1): 1, (7, 2): 0.5, (9, 3): 0})])[0][2:5] == ["average", "k=7 b=2", "k=9 b=3"]
 
 
+def test_the_papers_figures_for_each_row_of_ours_stand_beside_it():
+    paper = {"full average": 0.96, "full k=9 b=3": 0.8, "less average": 0.5}
+    both = suite([(5, 1), (9, 3)], paper, ("full", "less"))
+    runs = [record({(5, 1): 1.0, (9, 3): 0.5}, name) for name in ("full", "less")]
+    columns, table = rows(both, runs)
+    assert columns[2:6] == ["average", "k=9 b=3", "average, paper", "k=9 b=3, paper"]
+    assert [row[:6] for row in table] == [
+        ["full", "1", "0.750", "0.500", "0.96", "0.80"],
+        ["less", "1", "0.750", "0.500", "0.50", ""],
+    ]
+    some = replace(both, paper=MappingProxyType({"full average": 0.96}))
+    columns, table = rows(some, runs)
+    assert "average, paper" not in columns
+    assert table[-1][:3] == ["paper, full", "", "0.96"]
+
+
 def test_spread_of_one_seed_claims_no_deviation():
     assert spread([0.5]) == "0.500"
     assert spread([0.4, 0.6]) == "0.500 ± 0.200"

@@ -15,24 +15,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+PANELS = 4
+"""Up to so many rows of a table get a panel each."""
+
+
 def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
-    """Accuracy, parameter counts and training time, as PNG files with an SVG beside each."""
+    """Accuracy and, of several models, parameter counts and training time: PNG files with an SVG beside each."""
     groups = by_variant(suite, records)
     seeds = _seeds(groups)
     branches, lengths = sorted({b for _, b in suite.cells}), sorted({k for k, _ in suite.cells})
     title = f"{suite.title}; {seeds}"
-    if len(lengths) > 1 and set(suite.cells) == set(product(lengths, branches)):
+    is_grid = len(lengths) > 1 and set(suite.cells) == set(product(lengths, branches))
+    if is_grid and (len(branches) == 1 or len(groups) <= PANELS):
         figure = _accuracy_by_k(suite, groups, lengths, branches, title)
     else:
         own = {name: _means(suite, runs) for name, runs in groups.items()}
         figure = pictures.accuracy_by_row(own, _paper_by_variant(suite), places_shown(suite), title)
-    parameters = {name: float(runs[0]["parameters"]) for name, runs in groups.items()}
-    seconds = {name: float(np.mean([run["training_seconds"] for run in runs])) for name, runs in groups.items()}
-    drawn = {
-        "accuracy": figure,
-        "parameters": pictures.bars(parameters, "parameters", f"{suite.title}: size of the models"),
-        "training_time": pictures.bars(seconds, "seconds on one core", f"{suite.title}: training time, {seeds}"),
-    }
+    models = {variant.run: groups[variant.name] for variant in suite.variants if variant.name in groups}
+    parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items()}
+    seconds = {name: float(np.mean([run["training_seconds"] for run in runs])) for name, runs in models.items()}
+    drawn = {"accuracy": figure}
+    if len(models) > 1:
+        drawn["parameters"] = pictures.bars(parameters, "parameters", f"{suite.title}: size of the models")
+        time = f"{suite.title}: training time, {seeds}"
+        drawn["training_time"] = pictures.bars(seconds, "seconds on one core", time)
     return [pictures.save(one, folder / f"{name}.png", also=(".svg",)) for name, one in drawn.items()]
 
 
@@ -95,21 +101,19 @@ def draw_vectors(
     from epignn.bench.store import WEIGHTS, load_model
 
     groups = by_variant(suite, records)
-    firsts = {row.experiment: row for row in reversed(suite.variants) if row.name in groups}
+    there = [variant for variant in reversed(suite.variants) if variant.name in groups]
     paths, missing = [], []
-    for row in reversed(firsts.values()):
-        variant = row.name
-        record = min(groups[variant], key=lambda one: int(one["seed"]))
-        run = runs / f"{file_stem(row.run)}_seed{record['seed']}{suffix}"
+    for variant in reversed({variant.experiment: variant for variant in there}.values()):
+        record = min(groups[variant.name], key=lambda one: int(one["seed"]))
+        run = runs / f"{file_stem(variant.run)}_seed{record['seed']}{suffix}"
         if not (run / WEIGHTS).exists():
-            missing.append(f"no heat map for {variant}: {run} holds no model.")
+            missing.append(f"no heat map for {variant.run}: {run} holds no model.")
             continue
         trained = load_model(str(run))
         if trained.experiment != from_dict(Experiment, record["experiment"], str(run)):
-            missing.append(f"no heat map for {variant}: the model in {run} has other settings than the record.")
+            missing.append(f"no heat map for {variant.run}: the model in {run} has other settings than the record.")
             continue
-        figure = pictures.relation_vectors(
-            trained.model, trained.relations, f"Learnt relation vectors: {variant}, seed {record['seed']}"
-        )
-        paths.append(pictures.save(figure, folder / f"vectors_{file_stem(variant)}.png", also=(".svg",)))
+        title = f"Learnt relation vectors: {variant.run}, seed {record['seed']}"
+        figure = pictures.relation_vectors(trained.model, trained.relations, title)
+        paths.append(pictures.save(figure, folder / f"vectors_{file_stem(variant.run)}.png", also=(".svg",)))
     return paths, missing

@@ -133,30 +133,47 @@ def places_shown(suite: Suite) -> list[str]:
 
 
 def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of a suite's table; the last rows are exact closure and the paper."""
-    places = places_shown(suite)
+    """Columns and rows of a suite's table; the last rows are exact closure and the paper.
+
+    Where the paper has figures for every row of ours, they stand in columns beside them instead.
+    """
+    places, beside = places_shown(suite), _paper_beside(suite)
+    columns = places + [f"{place}, paper" for place in places if any(place in row for row in beside.values())]
     table: list[list[str]] = []
 
     def add(name: str, seeds: str, values: Mapping[str, str], parameters: str = "", seconds: str = "") -> None:
-        table.append([name, seeds, *(values.get(place, "") for place in places), parameters, seconds])
+        table.append([name, seeds, *(values.get(column, "") for column in columns), parameters, seconds])
 
     groups = by_variant(suite, records)
     for variant, runs in groups.items():
+        papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
         seconds = f"{np.mean([run['training_seconds'] for run in runs]):.0f}"
-        add(variant, str(len(runs)), _spreads(suite, runs), f"{runs[0]['parameters']:,}", seconds)
+        add(variant, str(len(runs)), _spreads(suite, runs) | papers, f"{runs[0]['parameters']:,}", seconds)
         if any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"]):
             add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
     for variant, runs in groups.items():
         if values := _spreads(suite, runs, distilled):
             add(f"exact closure with the table learnt by {variant}", str(len(runs)), values)
-    known = [figures(suite, record, closure) for runs in groups.values() for record in runs]
-    if exact := {
-        place: min(k[place] for k in known if place in k) for place in places if any(place in k for k in known)
-    }:
-        add("exact closure", "", {place: f"{value:.3f}" for place, value in exact.items()})
+    if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
+        add("exact closure", "", exact)
     for label, paper in paper_figures(suite).items():
-        add(label, "", {place: published(figure) for place, figure in paper.items()})
-    return ["model", "seeds", *places, "parameters", "training s"], table
+        if label.removeprefix("paper, ") not in beside:
+            add(label, "", {place: published(figure) for place, figure in paper.items()})
+    return ["model", "seeds", *columns, "parameters", "training s"], table
+
+
+def _paper_beside(suite: Suite) -> dict[str, dict[str, float]]:
+    """The paper's figures by row of ours, if it has some for each; else none."""
+    paper = paper_figures(suite)
+    found = {variant.name: paper.get(f"paper, {variant.name}", {}) for variant in suite.variants}
+    return found if all(found.values()) else {}
+
+
+def _least(suite: Suite, runs: Sequence[Record], measure: Measure) -> dict[str, str]:
+    """The least that any run tells of each place."""
+    told = [figures(suite, run, measure) for run in runs]
+    places = {place: [one[place] for one in told if place in one] for one in told for place in one}
+    return {place: f"{min(values):.3f}" for place, values in places.items()}
 
 
 def _spreads(suite: Suite, runs: Sequence[Record], measure: Measure = accuracy) -> dict[str, str]:

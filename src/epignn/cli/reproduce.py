@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -65,10 +66,14 @@ def reproduce(
 
 
 def _only(suite: Suite, row: str | None) -> Suite:
-    """A suite with one of its rows, or all."""
+    """A suite with one of its rows and the paper's figures that are not of other rows; or with all."""
     if row is None:
         return suite
-    return replace(suite, variants=(lookup("row", row, {variant.name: variant for variant in suite.variants}),))
+    variants = {variant.name: variant for variant in suite.variants}
+    chosen = lookup("row", row, variants)
+    others = tuple(f"{name} " for name in variants if name != row)
+    paper = {name: figure for name, figure in suite.paper.items() if not name.startswith(others)}
+    return replace(suite, variants=(chosen,), paper=MappingProxyType(paper))
 
 
 def _draw(
