@@ -109,6 +109,16 @@ def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experime
     """
     family, colon, version = name.partition(":")
     path = Path(name) if name.endswith(".toml") else lookup("experiment", family, shipped())
+    values = read_toml(path)
+    if colon and path.stem == family:
+        override(values, f'data.source="{family.split("-")[0]}-{version}"')
+    for text in overrides:
+        override(values, text)
+    return from_dict(Experiment, values, str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The values of an experiment file; its name is the file's unless it says another."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -116,14 +126,11 @@ def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experime
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadFile(f"not a TOML file: {error}.", str(path)) from error
     values.setdefault("name", path.stem)
-    if colon and path.stem == family:
-        _override(values, f'data.source="{family.split("-")[0]}-{version}"')
-    for override in overrides:
-        _override(values, override)
-    return from_dict(Experiment, values, str(path))
+    return values
 
 
-def _override(values: dict[str, Any], text: str) -> None:
+def override(values: dict[str, Any], text: str) -> None:
+    """Set one value, given as `model.facets=8`."""
     key, equals, value = text.partition("=")
     if not equals:
         raise BadArgument(f"--set takes key=value, such as model.facets=8, not {text!r}.")
