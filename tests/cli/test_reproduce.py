@@ -49,6 +49,7 @@ def test_one_row_of_one_seed(epignn, results, tmp_path):
         (("ia", "--only", "ia2"), "Unknown row 'ia2'. Did you mean 'ia'"),
         (("ia", "--report", "--seed", 7), "holds no record of such a run"),
         (("ia", "--seeds", 0), "--seeds"),
+        (("ia", "--seed", -1), "--seed"),
     ],
 )
 def test_bad_input(epignn, results, arguments, message):

@@ -17,7 +17,9 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Only this seed, so that several may run side by side.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Only this seed, so that several may run side by side.")
+    ] = None,
     only: Annotated[str | None, typer.Option(help="Only this row of the table.")] = None,
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
