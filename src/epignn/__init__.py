@@ -7,6 +7,8 @@
 'PO'
 """
 
+from typing import TYPE_CHECKING
+
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.closure import Incremental, close
@@ -19,6 +21,9 @@ from epignn.calculus.sparse import dpc, dpc_plus, partial
 from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName
 from epignn.version import __version__
 
+if TYPE_CHECKING:
+    from epignn.reasoner import Exact, Learnt, Neural, Reasoner
+
 __all__ = [
     "CALCULI",
     "Answer",
@@ -28,9 +33,13 @@ __all__ = [
     "Calculus",
     "Entailment",
     "EpignnError",
+    "Exact",
     "Fact",
     "Incremental",
+    "Learnt",
     "Network",
+    "Neural",
+    "Reasoner",
     "Result",
     "UnknownName",
     "__version__",
@@ -46,3 +55,14 @@ __all__ = [
     "solve",
     "write_network",
 ]
+
+_LATER = ("Exact", "Learnt", "Neural", "Reasoner")
+"""What is loaded when it is first used: reasoners know data sets, which most uses of the calculi do not need."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import epignn.reasoner
+
+    return getattr(epignn.reasoner, name)

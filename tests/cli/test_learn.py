@@ -65,10 +65,17 @@ def test_predict(epignn, run, cell, facts, tmp_path):
 def test_ask_shows_the_model_beside_exact_closure(epignn, run):
     question = ("ec(a,b). ntpp(b,c). tppi(a,d). po(d,c)", "a", "c")
     text = epignn("ask", *question, "--model", run).out
-    assert text.splitlines()[1] == "exact   PO(a, c)"
+    assert [line[:8] for line in text.splitlines()[:3]] == ["neural  ", "learnt  ", "exact   "]
+    assert text.splitlines()[2] == "exact   PO(a, c)"
     document = json.loads(epignn("ask", *question, "--model", run, "--json").out)
     assert document["exact"] == ["PO"]
-    assert document["learnt"]["relation"] in ("DC", "EC", "PO", "TPP", "NTPP", "TPPI", "NTPPI", "EQ")
+    assert document["agree"] == (document["learnt"] == ["PO"] and document["neural"]["relation"] == "PO")
+    assert document["neural"]["relation"] in ("DC", "EC", "PO", "TPP", "NTPP", "TPPI", "NTPPI", "EQ")
+    shipped = epignn("ask", *question).out.splitlines()
+    assert shipped[1:] == ["learnt  PO(a, c)", "exact   PO(a, c)"]
+    assert epignn("ask", "ec(a,b). ec(b,c)", "a", "c").out.endswith(
+        "The model's answer is one of those possible.\n"
+    )
     clash = epignn("ask", "ec(a,b). dc(a,b)", "a", "b", "--model", run)
     assert clash.code == 1
     assert "contradict each other: EC(a, b), DC(a, b)" in clash.out

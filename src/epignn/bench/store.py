@@ -114,16 +114,22 @@ def shipped_models() -> dict[str, Path]:
     )
 
 
-def load_model(name: str) -> Trained:
-    """A trained model: a run folder, a weights file in one, or the name of a shipped model."""
+def folder_of(name: str) -> Path:
+    """Where a model is: a run folder, that of a weights file, or that of a shipped model."""
     path = Path(name)
     if path.is_file():
-        path = path.parent
-    elif not path.is_dir():
-        models = shipped_models()
-        if name not in models:
-            raise unknown("model", name, [*models, "a run folder"])
-        path = models[name]
+        return path.parent
+    if path.is_dir():
+        return path
+    models = shipped_models()
+    if name not in models:
+        raise unknown("model", name, [*models, "a run folder"])
+    return models[name]
+
+
+def load_model(name: str) -> Trained:
+    """A trained model: a run folder, a weights file in one, or the name of a shipped model."""
+    path = folder_of(name)
     experiment, relations, seed, record = load_config(path)
     model = EpiGNN(len(relations), experiment.model)
     restore(model, load_tensors(path / WEIGHTS), path / WEIGHTS)

@@ -2,7 +2,7 @@
 
 import typer
 
-from epignn.cli import benchmark, calculi, data, demo, info, learn, networks, reproduce
+from epignn.cli import benchmark, calculi, data, demo, explain, info, learn, networks, reproduce
 
 app = typer.Typer(
     name="epignn",
@@ -14,6 +14,7 @@ app = typer.Typer(
 )
 app.command("close")(networks.close)
 app.command("entails")(networks.entails)
+app.command("explain")(explain.explain)
 app.command("check")(benchmark.check)
 app.command("generate")(benchmark.generate)
 for _command in (learn.train, learn.evaluate, learn.predict, learn.ask, reproduce.reproduce):

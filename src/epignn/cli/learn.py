@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from epignn.bench.config import Experiment
     from epignn.bench.store import Trained
     from epignn.bench.train import Epoch
+    from epignn.calculus.result import Result
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
 NAMES = {"interval": "ia", "allen": "ia"}
+LINKS = "Link prediction"
 
 
 def train(
@@ -30,7 +32,8 @@ def train(
         str,
         typer.Argument(
             help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, …), a .toml file, or a folder of "
-            "CSV or JSON Lines files."
+            "CSV or JSON Lines files. For link prediction: wn18rr:v1 … fb237:v4, a folder with train.txt, or a "
+            "file of triples (.tsv)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
@@ -45,9 +48,16 @@ def train(
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
     ] = None,
+    preset: Annotated[str, typer.Option(help="For link prediction: best, paper, or a .toml file.")] = "best",
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
+    from epignn.kgc.splits import is_task
+
+    if is_task(what):
+        from epignn.cli import kgc
+
+        return kgc.train(what, out, seed, settings, preset, threads, as_json)
     import torch
 
     from epignn.bench.calibrate import calibrate, save_calibration
@@ -151,10 +161,25 @@ def _epochs(name: str) -> Iterator[Callable[["Epoch"], None]]:
 
 def evaluate(
     model: ModelName,
-    files: Annotated[list[Path], typer.Argument(help="Benchmark files: CSV, also gzipped.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Benchmark files: CSV, also gzipped. For link prediction: what `train` takes."),
+    ],
+    negatives: Annotated[
+        Path | None, typer.Option(help="For link prediction: stored negatives, written here if not there.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems."""
+    """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems.
+
+    Of a link prediction model, the metrics of every protocol, beside baselines.
+    """
+    from epignn.kgc.store import is_run
+
+    if is_run(model):
+        from epignn.cli import kgc
+
+        return kgc.evaluate(model, [str(file) for file in files], negatives, as_json)
     from epignn.bench.store import load_model
 
     trained = load_model(model)
@@ -213,9 +238,36 @@ def predict(
     file: Annotated[Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark CSV file.")],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
+    head: Annotated[str | None, typer.Option(help="For link prediction: of whom?", rich_help_panel=LINKS)] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="Which relation? `R^-1` asks for heads.", rich_help_panel=LINKS)
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="A head and a relation on each line.", rich_help_panel=LINKS)
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    include_known: Annotated[
+        bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
+    ] = False,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown", help="Pass over facts of relations new to the model.", rich_help_panel=LINKS
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the relation of a pair, its probability and the runner-up, for every graph of a file."""
+    """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
+
+    With a link prediction model and a file of triples: who is the tail of --head and --relation?
+    """
+    from epignn.kgc.store import is_run
+
+    if is_run(model):
+        from epignn.cli import kgc
+
+        questions = kgc.questions_of(head, relation, queries)
+        return kgc.predict(model, file, questions, top, include_known, skip_unknown, out, as_json)
     from epignn.bench.answer import graphs_of
     from epignn.bench.answer import predict as predict_graphs
     from epignn.bench.sources import SUFFIXES, read
@@ -239,10 +291,11 @@ def predict(
     if as_json:
         emit_json({"model": model, "predictions": rows})
     if out is not None or not as_json:
-        _write_rows(rows, out, quiet=as_json)
+        write_rows(rows, out, quiet=as_json)
 
 
-def _write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:
+def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:
+    """Write rows as CSV or JSON, to a file or, without one, on standard output."""
     if out is not None and out.suffix == ".json":
         text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     else:
@@ -273,45 +326,52 @@ def ask(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a learnt model, beside what exact closure says; exit code 1 if the facts contradict each other."""
+    """Ask a model, the calculus distilled from it and the exact one; exit code 1 if the facts clash."""
     from epignn.bench.answer import ask as ask_model
     from epignn.bench.store import load_model, shipped_models
     from epignn.calculus.closure import close
-    from epignn.calculus.facts import parse_facts
-    from epignn.calculus.formats import as_networks, read_networks
+    from epignn.cli.networks import read_facts
+    from epignn.explain.distilled import calculus_of
 
-    is_file = "(" not in facts and Path(facts).is_file()
-    (network, *_) = (
-        read_networks(facts) if is_file else as_networks(parse_facts(facts, "the facts"), None, "the facts")
-    )
+    network = read_facts(facts)
     calculus = network.calculus
-    exact = close(network)
-    possible = list(calculus.names(exact.relations(head, tail))) if exact.consistent else []
     name = model or calculus.name
     if model is None and name not in shipped_models():
         raise BadArgument(f"no model is shipped for {calculus.name}; train one and name it with --model.")
-    learnt = ask_model(load_model(name), network, head, tail)
+    neural = ask_model(load_model(name), network, head, tail)
+    results = {"learnt": close(replace(network, calculus=calculus_of(name))), "exact": close(network)}
+    sets = {who: _possible(result, head, tail) for who, result in results.items()}
+    agree = sets["learnt"] == sets["exact"] == [neural.relation]
+    exact = results["exact"]
     if as_json:
-        emit_json(
-            {
-                "calculus": calculus.name,
-                "model": name,
-                "learnt": vars(learnt),
-                "exact": possible,
-                "consistent": exact.consistent,
-            }
-        )
+        answers = {"neural": vars(neural), **sets, "agree": agree, "consistent": exact.consistent}
+        emit_json({"calculus": calculus.name, "model": name, **answers})
     else:
         typer.echo(
-            f"learnt  {learnt.relation}({head}, {tail}) with probability {learnt.probability:.3f}; next "
-            f"{learnt.runner_up} with {learnt.runner_up_probability:.3f}"
+            f"neural  {neural.relation}({head}, {tail}) with probability {neural.probability:.3f}; next "
+            f"{neural.runner_up} with {neural.runner_up_probability:.3f}"
         )
-        if exact.consistent:
-            typer.echo(f"exact   {'|'.join(possible)}({head}, {tail})")
-            if [learnt.relation] != possible:
-                both = "one of these" if learnt.relation in possible else "none of these"
-                typer.echo(f"The model's answer is {both}.")
-        else:
-            typer.echo("exact   the facts contradict each other: " + ", ".join(map(str, exact.conflict)))
+        for who, result in results.items():
+            clash = "the facts contradict each other: " + ", ".join(map(str, result.conflict))
+            typer.echo(
+                f"{who}  ".ljust(8) + (f"{'|'.join(sets[who])}({head}, {tail})" if result.consistent else clash)
+            )
+        if exact.consistent and not agree:
+            typer.echo(_difference(neural.relation, sets["learnt"], sets["exact"]))
     if not exact.consistent:
         raise typer.Exit(1)
+
+
+def _possible(result: "Result", head: str, tail: str) -> list[str]:
+    """The relations that may hold; none where the facts clash."""
+    return list(result.network.calculus.names(result.relations(head, tail))) if result.consistent else []
+
+
+def _difference(neural: str, learnt: list[str], exact: list[str]) -> str:
+    """Who answers otherwise than exact closure, in a sentence."""
+    said = []
+    if [neural] != exact:
+        said.append("The model's answer is " + ("one of those possible." if neural in exact else "not possible."))
+    if learnt != exact:
+        said.append("The learnt calculus disagrees with the exact one.")
+    return " ".join(said)

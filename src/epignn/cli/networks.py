@@ -11,18 +11,19 @@ import typer
 from numpy.typing import NDArray
 
 from epignn.calculus import load
+from epignn.calculus.algebra import Calculus
 from epignn.calculus.backend import Backend
 from epignn.calculus.closure import close as closure
 from epignn.calculus.directional import directional
 from epignn.calculus.facts import parse_facts
-from epignn.calculus.formats import read_networks, write_network
+from epignn.calculus.formats import as_networks, read_networks, write_network
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
 from epignn.calculus.search import Entailment, minimal_labels, solve
 from epignn.calculus.search import entails as entails_fact
 from epignn.calculus.sparse import dpc, dpc_plus, partial
-from epignn.cli.output import emit_json, table, working
-from epignn.errors import BadArgument, BadFile, lookup
+from epignn.cli.output import emit_json, table, working, write_whole
+from epignn.errors import BadArgument, lookup
 
 Pairs = Sequence[tuple[str, str]]
 ALGORITHMS: MappingProxyType[str, Callable[[Network, Pairs, str, Backend], Result]] = MappingProxyType(
@@ -47,6 +48,13 @@ CalculusName = Annotated[
     typer.Option("--calculus", help="A name from `epignn calculus list` or a .toml file; guessed if left out."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def read_facts(facts: str, calculus: Calculus | None = None) -> Network:
+    """Facts as an argument has them, or the first network of the file that it names."""
+    if "(" not in facts and Path(facts).is_file():
+        return read_networks(facts, calculus)[0]
+    return as_networks(parse_facts(facts, "the facts"), calculus, "the facts")[0]
 
 
 def _read(file: Path, calculus: str | None, number: int | None) -> list[Network]:
@@ -96,7 +104,7 @@ def close(
             results.append(run(network, [query] if query else [], start, backend))  # type: ignore[arg-type]
         conflicts = [result.conflict for result in results] if as_json or len(results) == 1 else []
     if out is not None:
-        _write(out, "".join(write_network(result.closed, form) for result in results))
+        write_whole(out, "".join(write_network(result.closed, form) for result in results))
     if as_json:
         documents = [_as_dict(*pair, query) for pair in zip(results, conflicts, strict=True)]
         emit_json(documents[0] if len(documents) == 1 else {"file": str(file), "networks": documents})
@@ -106,17 +114,6 @@ def close(
         _print_many(results, query)
     if not all(result.consistent for result in results):
         raise typer.Exit(1)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a whole file or none."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise BadFile(f"cannot write it: {error.strerror}.", str(path)) from error
 
 
 def _as_dict(result: Result, conflict: Sequence[Fact], query: tuple[str, str] | None) -> dict[str, Any]:

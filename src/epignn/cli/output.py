@@ -4,9 +4,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
+
+from epignn.errors import BadFile
 
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
@@ -36,6 +39,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).replace(",", "").replace("-", "", 1).isdigit()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise BadFile(f"cannot write it: {error.strerror}.", str(path)) from error
 
 
 @contextmanager

@@ -1,18 +1,58 @@
 """Explanations as plain values, for JSON."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus.network import Network
 from epignn.explain.proof import to_dict
 from epignn.explain.smallest import Support
 from epignn.explain.symbolic import Exclusion, Explanation
 
+if TYPE_CHECKING:
+    from epignn.explain.neural import NeuralExplanation
 
-def as_dict(found: Explanation) -> dict[str, Any]:
-    """An explanation by a calculus; proofs in it are what `checker.check` reads."""
+
+def as_dict(found: "Explanation | NeuralExplanation") -> dict[str, Any]:
+    """An explanation; proofs in it are what `checker.check` reads.
+
+    Of a model, `table` is the explanation by the calculus distilled from it.
+    """
+    return _symbolic(found) if isinstance(found, Explanation) else _neural(found)
+
+
+def _neural(found: "NeuralExplanation") -> dict[str, Any]:
+    network = found.table.network
+
+    def chances(row: NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(found.relations, row.round(6).tolist(), strict=True))
+
+    return {
+        "head": found.table.head,
+        "tail": found.table.tail,
+        "status": str(found.status),
+        "relations": list(network.calculus.names(found.mask)),
+        "threshold": found.threshold,
+        "probabilities": chances(found.chances),
+        "proved": found.proved,
+        "rounds": [
+            {name: chances(row) for name, row in zip(found.states.entities, rows, strict=True)}
+            for rows in found.states.chances
+        ],
+        "influence": [
+            {"fact": fact_list(network, f), "probability_lost": round(float(lost), 6)}
+            for f, lost in enumerate(found.influence)
+        ],
+        "table": _symbolic(found.table),
+    }
+
+
+def _symbolic(found: Explanation) -> dict[str, Any]:
     calculus = found.network.calculus
     return {
         "calculus": calculus.name,
+        "source": calculus.source,
         "head": found.head,
         "tail": found.tail,
         "status": str(found.status),

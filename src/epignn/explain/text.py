@@ -1,6 +1,7 @@
 """Explanations in words, as lines for a terminal."""
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer
@@ -8,10 +9,48 @@ from epignn.explain.proof import as_text
 from epignn.explain.smallest import Support
 from epignn.explain.symbolic import Exclusion, Explanation, Status
 
+if TYPE_CHECKING:
+    from epignn.explain.neural import NeuralExplanation
 
-def lines(found: Explanation) -> list[str]:
+MOST_INFLUENCES = 20
+
+
+def lines(found: "Explanation | NeuralExplanation") -> list[str]:
     """The answer, why each other relation cannot hold, the proof, and the facts it rests on."""
-    return [*answer(found), *excluded(found), *proof(found), *facts(found)]
+    if isinstance(found, Explanation):
+        return [*answer(found), *excluded(found), *proof(found), *facts(found)]
+    table = found.table
+    return [*neural_answer(found), *excluded(table), *proof(table), *facts(table), *influence(found)]
+
+
+def neural_answer(found: "NeuralExplanation") -> list[str]:
+    """What the model says, with probabilities, and whether its distilled calculus proves it."""
+    table, pair = found.table, f"({found.table.head}, {found.table.tail})"
+    calculus = table.network.calculus
+    order = sorted(range(len(found.relations)), key=lambda r: -found.chances[r])
+    best, shown = order[0], calculus.format(found.mask)
+    chances = "  ".join(f"{found.relations[r]} {found.chances[r]:.3f}" for r in order)
+    if found.mask.bit_count() == 1:
+        said = f"{shown}{pair} with probability {found.chances[best]:.3f}; all others below {found.threshold:g}"
+    else:
+        said = f"not determined: {shown}{pair} have a probability of {found.threshold:g} or more"
+    if found.status is Status.CONTRADICTORY:
+        ruling = (
+            "contradictory: the calculus distilled from the model refutes the facts, whatever the model answers"
+        )
+        return [ruling, f"The model answers {said}", f"  {chances}"]
+    if found.proved:
+        return [said, f"  {chances}", "Proved: the calculus distilled from the model leaves the same."]
+    differ = f"the calculus distilled from the model leaves {calculus.format(table.mask)}{pair}"
+    return [said, f"  {chances}", f"Not proved: {differ}, and the proof below is of that."]
+
+
+def influence(found: "NeuralExplanation") -> list[str]:
+    """How much each fact matters to the model, the weightiest first."""
+    name, network = found.relations[found.likeliest], found.table.network
+    order = sorted(range(len(network)), key=lambda f: -abs(found.influence[f]))[:MOST_INFLUENCES]
+    shown = [f"  {-found.influence[f]:+.3f}  {network.fact(f)}" for f in order]
+    return ["", f"What the probability of {name} gains or loses without a fact", *shown]
 
 
 def answer(found: Explanation) -> list[str]:
@@ -27,7 +66,10 @@ def answer(found: Explanation) -> list[str]:
         count = f"{found.mask.bit_count()} of {len(calculus)} relations"
         said = [f"not determined: {count} may hold, {calculus.format(found.mask)}{pair}"]
     if found.verdict is Answer.CLOSED:
-        said.append("No contradiction was found; for such relations only search can exclude one.")
+        unsure = "for such relations only search can exclude one"
+        if not calculus.decides:
+            unsure = "whether closure finds every one is not known of this calculus"
+        said.append(f"No contradiction was found; {unsure}.")
     return said
 
 
