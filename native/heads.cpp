@@ -33,6 +33,7 @@ void search(const HeadGraph& g, std::vector<std::int32_t>& frontier, const std::
 // nothing, unless such nodes are silent: so the search takes the edges left out as well, or not.
 Plan plan_pass(const HeadGraph& g, const HeadBatch& b, std::int32_t h) {
   Plan plan;
+  plan.head = b.head[h];
   plan.left_out.assign(b.left_out + b.left_out_offset[h], b.left_out + b.left_out_offset[h + 1]);
   std::vector<char> without;
   if (g.silent) {
@@ -200,8 +201,9 @@ EPIGNN_INLINE void compute_rounds(const View<T>& p) {
     for (std::int64_t at = p.plan.round_offset[round]; at < p.plan.round_offset[round + 1]; ++at) {
       const std::int32_t v = p.plan.node[at];
       T* const base = const_cast<T*>(p.base);
-      listen<T>(g, p.plan, round, v, p.left_out, p.states, base, p.heard);
       const T* const own = locate<T>(place(g, p.plan, round - 1, v), p.states, base, dim);
+      p.heard.count = 0;
+      if (v != p.plan.head) listen<T>(g, p.plan, round, v, p.left_out, p.states, base, p.heard);
       if (p.heard.count == 0) {  // the state stays
         std::copy(own, own + dim, p.states + at * dim);
         if (p.keep) p.total[at * g.facets] = -1;

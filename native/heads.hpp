@@ -39,6 +39,7 @@ struct HeadBatch {
 
 // The nodes of each round of a pass, in one list, and where in it a node of a round is; -1: in the background.
 struct Plan {
+  std::int32_t head = -1;  // keeps its state, the identity; -1 in the background
   std::vector<std::int32_t> node;
   std::vector<std::int64_t> round_offset;  // rounds + 2
   std::vector<std::int32_t> slot;          // (rounds + 1) x nodes

@@ -1,12 +1,11 @@
 """Experiments of knowledge graph completion as frozen dataclasses: where every default is written."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from epignn.bench.config import EXPERIMENTS, _override, from_dict
-from epignn.errors import BadArgument, BadFile, lookup
+from epignn.bench.config import EXPERIMENTS, from_dict, override, read_toml
+from epignn.errors import BadArgument, lookup
 from epignn.kgc.heads import Passing
 from epignn.models.epignn import ModelConfig
 
@@ -106,13 +105,7 @@ def shipped() -> dict[str, Path]:
 def load_experiment(name: str, overrides: Sequence[str] = ()) -> KgcExperiment:
     """An experiment by name or from a TOML file, with overrides such as `model.facets=8`."""
     path = Path(name) if name.endswith(".toml") else lookup("experiment", name, shipped())
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"cannot read it: {error.strerror}.", str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"not a TOML file: {error}.", str(path)) from error
-    values.setdefault("name", path.stem)
-    for override in overrides:
-        _override(values, override)
+    values = read_toml(path)
+    for text in overrides:
+        override(values, text)
     return from_dict(KgcExperiment, values, str(path))

@@ -34,9 +34,7 @@ def matrices(model: EpiGNN) -> torch.Tensor:
 
 
 class ModelScorer:
-    """The scores of a model on a graph; passes are made for a chunk of heads at once, and each head's is kept
-    until the next chunk.
-    """
+    """The scores of a model on a graph; a chunk of heads is passed at once, and kept until the next."""
 
     def __init__(self, model: EpiGNN, graph: Graph, backend: Backend = "auto", memory: int = MEMORY) -> None:
         config = model.config
@@ -63,7 +61,9 @@ class ModelScorer:
         return scores
 
 
-def by_head(questions: Ints, scorer: Scorer, report: Report | None = None) -> Iterator[tuple[NDArray[np.intp], Scores]]:
+def by_head(
+    questions: Ints, scorer: Scorer, report: Report | None = None
+) -> Iterator[tuple[NDArray[np.intp], Scores]]:
     """Questions (N, 3) of the same head, as their rows and the scores of all entities; each head once."""
     order = np.argsort(questions[:, 0], kind="stable")
     heads, first = np.unique(questions[order, 0], return_index=True)

@@ -152,6 +152,7 @@ def _plain(edges: Edges, matrices: Tensor, batch: HeadBatch, h: int, passing: Pa
     nodes, device = len(edges.offset) - 1, matrices.device
     kept = np.ones(len(edges.source), dtype=bool)
     kept[batch.left_out[batch.left_out_offset[h] : batch.left_out_offset[h + 1]]] = False
+    kept &= np.repeat(np.arange(nodes), np.diff(edges.offset)) != batch.head[h]  # it knows what it is
     target = torch.from_numpy(np.repeat(np.arange(nodes), np.diff(edges.offset))[kept]).to(device)
     source = torch.from_numpy(edges.source[kept]).long().to(device)
     label = torch.from_numpy(edges.label[kept]).long().to(device)

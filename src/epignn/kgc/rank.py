@@ -34,16 +34,19 @@ class Ranks:
         return cls(*(np.concatenate([empty, *column]) for column in columns))
 
 
-def stand(scores_QC: NDArray[np.floating], answer_Q: NDArray[np.floating], rival_QC: NDArray[np.bool_]) -> Ranks:
+def stand(scores: NDArray[np.floating], answer: NDArray[np.floating], rival: NDArray[np.bool_]) -> Ranks:
     """Rank answers among candidates; a low score is better, and only rivals count.
 
-    A score that is not a number is worse than any.
+    Args:
+        scores: (Q, C) of the candidates; one that is not a number is worse than any.
+        answer: (Q) scores of the answers.
+        rival: (Q, C) which candidates count.
     """
-    scores = np.where(np.isnan(scores_QC), np.inf, scores_QC)
-    answer = np.where(np.isnan(answer_Q), np.inf, answer_Q)[:, None]
-    better = ((scores < answer) & rival_QC).sum(1)
-    ties = ((scores == answer) & rival_QC).sum(1)
-    return Ranks(better, ties, rival_QC.sum(1))
+    found = np.where(np.isnan(scores), np.inf, scores)
+    right = np.where(np.isnan(answer), np.inf, answer)[:, None]
+    better = ((found < right) & rival).sum(1)
+    ties = ((found == right) & rival).sum(1)
+    return Ranks(better, ties, rival.sum(1))
 
 
 def mean_over_ties(ranks: Ranks, value: Callable[[NDArray[np.int64], int], Floats]) -> float:
@@ -71,7 +74,7 @@ def hits(ranks: Ranks, at: int) -> float:
 
 def reciprocal(ranks: Ranks) -> float:
     """The mean reciprocal rank."""
-    return mean_over_ties(ranks, lambda better, _: 1.0 / (better + 1.0))
+    return mean_over_ties(ranks, lambda better, _: 1 / (better + 1).astype(np.float64))
 
 
 def analytic_hits(ranks: Ranks, at: int = 10, sampled: int = 50) -> float:

@@ -54,8 +54,7 @@ class Sampler:
         of_fact = self.graph.edges.of_fact
         left_out = [np.unique(of_fact[self._fact[rows]]) for rows in chosen]
         wanted = [
-            np.concatenate([drawn, self._question[rows, 2]])
-            for drawn, rows in zip(negatives, chosen, strict=True)
+            np.concatenate([drawn, self._question[rows, 2]]) for drawn, rows in zip(negatives, chosen, strict=True)
         ]
         batch = HeadBatch.of(heads, left_out, wanted)
         counts = np.array([len(rows) for rows in chosen])

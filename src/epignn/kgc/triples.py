@@ -75,6 +75,24 @@ def read_triples(path: Path) -> Triples:
     return Triples(str(path), tuple(lines), tuple(lines.values()), blank, repeated)
 
 
+def read_pairs(path: Path) -> list[tuple[str, str]]:
+    """Read questions, a head and a relation on each line, separated as triples are; blank lines are passed over."""
+    pairs = []
+    for number, text in _lines(path):
+        line = text.rstrip("\r\n")
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        if not line.strip():
+            continue
+        if len(fields) != 2 or not all(fields):
+            raise BadFile(
+                f"a question is a head and a relation, this line has {len(fields)} columns.", str(path), number
+            )
+        pairs.append((fields[0], fields[1]))
+    if not pairs:
+        raise BadFile("there are no questions in it.", str(path))
+    return pairs
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines of a text file; a byte-order mark is passed over."""
     try:

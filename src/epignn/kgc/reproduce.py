@@ -1,0 +1,163 @@
+"""Run the link prediction table: splits, presets and seeds, a record each; finished runs are not run again."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epignn.bench.record import circumstances, read_records, write_record
+from epignn.kgc.baselines import BASELINES
+from epignn.kgc.calibrate import calibrate
+from epignn.kgc.config import KgcExperiment, load_experiment
+from epignn.kgc.evaluate import ModelScorer
+from epignn.kgc.graph import both_sides
+from epignn.kgc.measure import NEGATIVES_SEED, measure, stored_negatives
+from epignn.kgc.splits import Task, load_task
+from epignn.kgc.store import save_config
+from epignn.kgc.suite import PUBLISHED, experiment_for, published
+from epignn.kgc.train import Epoch, fit, read_history
+from epignn.models.epignn import EpiGNN
+
+Say = Callable[[str], None]
+Record = dict[str, Any]
+QUICK = ("training.epochs=1", "training.validation_triples=50", "model.dim=16", "model.facets=4")
+
+
+def reproduce(
+    splits: Sequence[str],
+    presets: Sequence[str],
+    seeds: Sequence[int],
+    results: Path,
+    runs: Path,
+    quick: bool,
+    say: Say,
+    data: Path | None = None,
+) -> list[Record]:
+    """All runs; a record that is there already, from the same settings, is taken as it is.
+
+    Args:
+        splits: names such as `wn18rr:v1`.
+        presets: `paper`, `best` or both.
+        seeds: a run for each.
+        results: records go to `results/kgc`.
+        runs: where models are kept, so that a killed run resumes.
+        quick: a smoke test, whose records are kept apart.
+        say: called with what goes on.
+        data: where the splits are; by default EPIGNN_DATA.
+    """
+    folder = results / ("kgc-quick" if quick else "kgc")
+    records = []
+    for split in splits:
+        task = load_task(split, data)
+        records.append(_baselines(task, folder / f"{_stem(split)}_baselines.json", say))
+        for preset in presets:
+            experiment = load_experiment(experiment_for(split, preset), QUICK if quick else ())
+            for seed in seeds:
+                path = folder / f"{_stem(split)}_{preset}_seed{seed}.json"
+                known = _read(path)
+                if known is not None and known["experiment"] == _plain(experiment):
+                    say(f"{split} {preset}, seed {seed}: recorded already")
+                    records.append(known)
+                    continue
+                run = runs / f"kgc_{path.stem}{'-quick' if quick else ''}"
+                record = run_one(task, preset, experiment, seed, run, say)
+                write_record(path, record)
+                records.append(record)
+    return records
+
+
+def run_one(task: Task, preset: str, experiment: KgcExperiment, seed: int, run: Path, say: Say) -> Record:
+    """Train and test one model."""
+    name = f"{task.name} {preset}, seed {seed}"
+
+    def report(epoch: Epoch) -> None:
+        say(
+            f"{name}: epoch {epoch.number}/{epoch.epochs}, loss {epoch.loss:.4f}, validation "
+            f"{epoch.validation:.4f}, {epoch.seconds:.0f} s, {epoch.seconds_left:.0f} s left"
+        )
+
+    model = fit(experiment, task.train, seed, run, report)
+    say(f"{name}: testing")
+    calibration = calibration_of(model, task)
+    history = read_history(run)
+    record = {
+        "split": task.name,
+        "model": preset,
+        "experiment": _plain(experiment),
+        "seed": seed,
+        "negatives_seed": NEGATIVES_SEED,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "epochs": len(history),
+        "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
+        "validation": max(epoch["validation"] for epoch in history),
+        "calibration": calibration,
+        "test": measure(ModelScorer(model, task.test.graph), task.test),
+        **circumstances(),
+    }
+    save_config(run, experiment, task.train.graph.relations, seed, {"calibration": calibration})
+    return record
+
+
+def calibration_of(model: EpiGNN, task: Task) -> dict[str, float]:
+    """The temperature that the validation triples choose, and what it is worth there."""
+    side = task.train
+    questions = both_sides(side.valid, len(side.graph.relations))
+    return dataclasses.asdict(calibrate(questions, ModelScorer(model, side.graph), side.known()))
+
+
+def _baselines(task: Task, path: Path, say: Say) -> Record:
+    """What scorers that learn nothing reach."""
+    known = _read(path)
+    if known is not None:
+        return known
+    say(f"{task.name}: baselines")
+    negatives = stored_negatives(task.test)
+    graph = task.test.graph
+    figures = {name: measure(make(graph), task.test, negatives) for name, make in BASELINES.items()}
+    record = {"split": task.name, "model": "baselines", "figures": figures, **circumstances()}
+    write_record(path, record)
+    return record
+
+
+def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list[str], list[list[str]]]:
+    """The table: a row a split, in percent; our runs as mean and two standard deviations over seeds."""
+    ours = [preset for preset in ("paper", "best") if any(r["model"] == preset for r in records)]
+    columns = ["split", *(f"ours, {preset}" for preset in ours), "seeds", *PUBLISHED, *BASELINES, "training s"]
+    table = []
+    for split in dict.fromkeys(record["split"] for record in records):
+        here = [record for record in records if record["split"] == split]
+        by_preset = {preset: [r for r in here if r["model"] == preset] for preset in ours}
+        figures = next(r["figures"] for r in here if r["model"] == "baselines")
+        last = by_preset[ours[-1]] if ours else []
+        table.append(
+            [
+                split,
+                *(_spread([100 * r["test"][metric] for r in runs]) for runs in by_preset.values()),
+                str(len(last)),
+                *(f"{published(model, split):.1f}" for model in PUBLISHED),
+                *(f"{100 * figures[name][metric]:.1f}" for name in BASELINES),
+                f"{np.mean([r['training_seconds'] for r in last]):.0f}" if last else "–",
+            ]
+        )
+    return columns, table
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.1f} ± {2 * np.std(values):.1f}" if len(values) else "–"
+
+
+def _stem(split: str) -> str:
+    return split.replace(":", "-")
+
+
+def _read(path: Path) -> Record | None:
+    return read_records(path.parent, path.name)[0] if path.exists() else None
+
+
+def _plain(experiment: KgcExperiment) -> dict[str, Any]:
+    """As JSON gives it back."""
+    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment)))
+    return plain
