@@ -95,6 +95,13 @@ def suite_table(name: str) -> Callable[[Results], str]:
     return block
 
 
+def kgc_table(results: Results) -> str:
+    """Link prediction, Hits@10 in percent, a row a split."""
+    from epignn.kgc.reproduce import rows as kgc_rows
+
+    return markdown(*kgc_rows(results.runs("kgc")))
+
+
 def model_sentence(results: Results) -> str:
     record = results.bench("model")
     figures = record["figures"]
@@ -125,6 +132,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "clutrr-table": suite_table("clutrr"),
     "clutrr23-table": suite_table("clutrr-23"),
     "graphlog-table": suite_table("graphlog"),
+    "kgc-table": kgc_table,
 }
 
 

@@ -106,3 +106,19 @@ def test_a_block_that_cannot_be_filled_is_an_error(render, tmp_path, text, messa
 
 def test_a_text_without_blocks_needs_no_records(render, tmp_path):
     assert render.render("words", tmp_path) == "words"
+
+
+def test_link_prediction_is_a_row_a_split(render, tmp_path):
+    from epignn.kgc.baselines import BASELINES
+
+    figures = {name: {"grail_hits@10": 0.5} for name in BASELINES}
+    (tmp_path / "kgc").mkdir()
+    runs = [
+        {"split": "wn18rr:v1", "model": "best", "seed": s, "test": {"grail_hits@10": h}, "training_seconds": 60.0}
+        for s, h in enumerate((0.93, 0.95))
+    ]
+    for number, one in enumerate([*runs, {"split": "wn18rr:v1", "model": "baselines", "figures": figures}]):
+        (tmp_path / "kgc" / f"{number}.json").write_text(json.dumps(one))
+    lines = render.render(block("kgc-table"), tmp_path).splitlines()
+    assert lines[1].startswith("| split | ours, best | seeds | paper |")
+    assert lines[3].startswith("| wn18rr:v1 | 94.0 ± 2.0 | 2 | 92.5 |")
