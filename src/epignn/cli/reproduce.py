@@ -9,11 +9,11 @@ import typer
 
 from epignn.bench.suites import SUITES, Suite
 from epignn.cli.output import emit_json, table, working
-from epignn.errors import BadArgument, lookup
+from epignn.errors import BadArgument, lookup, unknown
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}.")],
+    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}, kgc.")],
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
     ] = None,
@@ -32,12 +32,19 @@ def reproduce(
 
     Pictures go beside the records: accuracy, learnt relation vectors, parameters, training time.
     """
+    if what == "kgc":
+        from epignn.cli import kgc
+
+        chosen = range(seeds or 3) if seed is None else [seed]
+        return kgc.reproduce(only, chosen, results, runs, report, quick, threads, as_json)
     import torch
 
     from epignn.bench.record import read_records
     from epignn.bench.report import notes, rows
 
-    suite = lookup("table", what, SUITES)
+    if what not in SUITES:
+        raise unknown("table", what, [*SUITES, "kgc"])
+    suite = SUITES[what]
     asked = _only(suite, only)
     folder = results / (f"{what}-quick" if quick else what)
     torch.set_num_threads(threads)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from epignn.bench.record import circumstances, read_records, write_record
+from epignn.errors import BadArgument
 from epignn.kgc.baselines import BASELINES
 from epignn.kgc.calibrate import calibrate
 from epignn.kgc.config import KgcExperiment, load_experiment
@@ -67,6 +68,15 @@ def reproduce(
                 write_record(path, record)
                 records.append(record)
     return records
+
+
+def recorded(splits: Sequence[str], presets: Sequence[str], results: Path) -> list[Record]:
+    """The records that are there, in the order of the splits."""
+    found = read_records(results / "kgc")
+    wanted = [r for r in found if r["split"] in splits and r["model"] in (*presets, "baselines")]
+    if not wanted:
+        raise BadArgument(f"{results / 'kgc'} holds no record of such a run; run it without --report.")
+    return sorted(wanted, key=lambda record: splits.index(record["split"]))
 
 
 def run_one(task: Task, preset: str, experiment: KgcExperiment, seed: int, run: Path, say: Say) -> Record:
