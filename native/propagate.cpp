@@ -277,14 +277,12 @@ void forward(const Messages& m, const T* matrices, T* states, std::int32_t* chos
   });
 }
 
-// Swap the last two axes of [blocks][size][size].
+// Add [blocks][size][size] to `result`, with the last two axes swapped.
 template <typename T>
-static std::vector<T> transpose(const T* matrices, std::size_t blocks, std::size_t size) {
-  std::vector<T> result(blocks * size * size);
+static void add_transposed(const T* matrices, std::size_t blocks, std::size_t size, T* result) {
   for (std::size_t b = 0; b < blocks; ++b)
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t k = 0; k < size; ++k) result[(b * size + k) * size + i] = matrices[(b * size + i) * size + k];
-  return result;
+    for (std::size_t k = 0; k < size; ++k)
+      for (std::size_t i = 0; i < size; ++i) result[(b * size + k) * size + i] += matrices[(b * size + i) * size + k];
 }
 
 template <typename T>
@@ -292,17 +290,21 @@ void backward(const Messages& m, const T* matrices, const T* states, const std::
               T* grad, T* grad_matrices, int threads) {
   const auto run = kernels<T>(m.size).backward;
   const std::size_t blocks = static_cast<std::size_t>(m.relations) * m.facets, size = static_cast<std::size_t>(m.size);
-  const std::vector<T> transposed = transpose(matrices, blocks, size);
-  std::vector<std::vector<T>> sums(static_cast<std::size_t>(std::max(1, threads)));
+  // Kept from call to call: fresh pages for some megabytes would cost more than the work.
+  static thread_local std::vector<T> transposed;
+  static thread_local std::vector<std::vector<T>> sums;
+  transposed.assign(blocks * size * size, T(0));
+  add_transposed(matrices, blocks, size, transposed.data());
+  std::vector<std::vector<T>>& parts = sums;  // those of this thread, also inside the others
+  const T* const turned = transposed.data();
+  if (parts.size() < static_cast<std::size_t>(std::max(1, threads))) parts.resize(static_cast<std::size_t>(threads));
+  for (std::vector<T>& part : parts) part.clear();
   share(m, threads, [&](std::int32_t first, std::int32_t last, int thread) {
-    sums[thread].assign(transposed.size(), T(0));
-    run(m, matrices, transposed.data(), states, chosen, total, grad, sums[thread].data(), first, last);
+    parts[thread].assign(blocks * size * size, T(0));
+    run(m, matrices, turned, states, chosen, total, grad, parts[thread].data(), first, last);
   });
-  for (const std::vector<T>& part : sums) {
-    if (part.empty()) continue;
-    const std::vector<T> straight = transpose(part.data(), blocks, size);
-    for (std::size_t c = 0; c < straight.size(); ++c) grad_matrices[c] += straight[c];
-  }
+  for (const std::vector<T>& part : parts)
+    if (!part.empty()) add_transposed(part.data(), blocks, size, grad_matrices);
 }
 
 template void forward<float>(const Messages&, const float*, float*, std::int32_t*, float*, bool, int);

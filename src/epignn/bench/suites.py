@@ -37,8 +37,8 @@ class Variant:
 
     @property
     def run(self) -> str:
-        """What its run folder begins with: rows that differ in testing alone share one."""
-        return self.name if self.settings or not self.test_rounds else self.experiment
+        """What its run folder begins with: rows without settings of their own share the experiment's."""
+        return self.name if self.settings else self.experiment
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,14 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             "RCC-8 by message-passing rounds, b = 3",
             tuple(Variant(f"{n} rounds", "rcc8-paper", test_rounds=n) for n in (5, 7, 9, 11, 13, 15)),
             tuple((k, 3) for k in (5, 7, 9, 11, 13, 15)), 40, MappingProxyType({}),
+        ),
+        "paths": Suite(
+            "RCC-8, which shortest path is read in training",
+            (
+                Variant("first found", "rcc8-paper"),
+                Variant("random, anew each epoch", "rcc8-paper", ("training.random_path=true",)),
+            ),
+            MAIN, 40, MappingProxyType({}),
         ),
         "ablations": Suite(
             f"Ablations on RCC-8, {ABLATION_EPOCHS} epochs", _ABLATION_ROWS, MAIN, 20,

@@ -69,12 +69,14 @@ def pair_states(
     of_relations = torch.einsum("rfj,fijk->rfik", vectors_RFK, table_FIJK)
     on_cpu = vectors_RFK.device.type == "cpu" and backend != "numpy"
     for number, heard in enumerate(batch.rounds):
-        matrices = of_relations
-        if number:  # in the first round, facts alone are heard
-            matrices = torch.cat([matrices, torch.einsum("pfj,fijk->pfik", states[:-1], table_FIJK)])
         fact = heard.left < 0
         source = torch.where(fact, pairs, heard.left)
-        matrix = torch.where(fact, heard.right, heard.right + relations)
+        matrices, matrix = of_relations, heard.right
+        if number:  # in the first round, facts alone are heard
+            used, place = torch.unique(heard.right[~fact], return_inverse=True)
+            matrices = torch.cat([matrices, torch.einsum("pfj,fijk->pfik", states[used.long()], table_FIJK)])
+            matrix = matrix.clone()
+            matrix[~fact] = (place + relations).to(matrix.dtype)
         if on_cpu and kernels(backend) is not None:
             graph = (_with_identity(batch.pair_offset), _with_identity(heard.offset, 0), source, matrix)
             states = _Hear.apply(states, matrices, graph, pooling)  # type: ignore[no-untyped-call]
