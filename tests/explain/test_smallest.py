@@ -8,6 +8,7 @@ from epignn.calculus.closure import close
 from epignn.explain import smallest
 from epignn.explain.smallest import Goal, hitting_set, support
 from tests.conftest import random_network
+from tests.explain.conftest import network_of
 
 
 def passes(network, goal, facts):
@@ -70,3 +71,10 @@ def test_hitting_sets_against_brute_force(rng):
         found = hitting_set(sets, least)
         assert found.bit_count() == least
         assert all(found & s for s in sets)
+
+
+def test_a_shorter_way_than_the_one_known_is_found():
+    network = network_of("ntpp(a, b) ntpp(b, c) ntpp(a, c) ec(c, d)")
+    goal = Goal(("a", "c"), network.calculus.parse("ntpp"))
+    assert support(network, goal, known=[0, 1]).facts == (2,)
+    assert support(network, Goal(("a", "d"), network.calculus.parse("dc")), [0, 1, 3]).facts == (2, 3)
