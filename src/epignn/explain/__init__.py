@@ -1,4 +1,4 @@
 """Why an answer holds: proofs with a checker of their own, smallest supporting facts, states, pictures.
 
-Only `neural` loads torch.
+Only `neural` and `distilled` load torch.
 """
