@@ -4,9 +4,6 @@ The problems come from `stream`, the format from `star_csv`. The same seed gives
 depends on nothing but the calculus, the seed, k and b.
 """
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
+from epignn.data.output import MANIFEST, prepare_folder, sha256, write_manifest
 from epignn.data.star_csv import CsvWriter
 from epignn.data.stream import Problems
 from epignn.errors import BadArgument, EpignnError
@@ -28,7 +26,6 @@ Prove = Callable[[Dataset], NDArray[np.bool_]]
 Progress = Callable[[int, int], None]
 
 PUBLISHED_NAMES = MappingProxyType({"allen": "interval"})
-MANIFEST = "manifest.json"
 
 
 def generate(
@@ -65,13 +62,7 @@ def generate(
     cells = list(product(dict.fromkeys(k), dict.fromkeys(b)))
     names = {cell: file_name(calculus, *cell, prefix) for cell in cells}
     _check(cells, per_label, seed)
-    out = Path(out)
-    if not overwrite:
-        _refuse_existing(out, [*names.values(), MANIFEST])
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadArgument(f"cannot make the folder {out}: {error.strerror}.") from error
+    out = prepare_folder(out, [*names.values(), MANIFEST], overwrite)
     advance = _Progress(progress, len(cells) * per_label * len(calculus))
     manifest: dict[str, Any] = {
         "epignn": __version__,
@@ -86,7 +77,7 @@ def generate(
         problems = Problems(calculus, *cell, per_label, rng)
         chunks = advance.over(_proved(problems, prove, f"{calculus.name}, seed {seed}"))
         manifest["cells"].append(_write_cell(out / names[cell], problems, chunks))
-    _replace(out / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_manifest(out, manifest)
     return manifest
 
 
@@ -110,13 +101,6 @@ def _check(cells: list[tuple[int, int]], per_label: int, seed: int) -> None:
     for name, value, least in [*ranges, ("per_label", per_label, 1), ("seed", seed, 0)]:
         if value < least:
             raise BadArgument(f"{name} must be {least} or more, not {value}.")
-
-
-def _refuse_existing(out: Path, names: list[str]) -> None:
-    there = [name for name in names if (out / name).exists()]
-    if there:
-        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise BadArgument(f"{out / there[0]}{more} exists already: choose another folder, or overwrite.")
 
 
 @dataclass
@@ -186,17 +170,5 @@ def _write_cell(path: Path, problems: Problems, chunks: Iterator[Dataset]) -> di
         "mean_edges": round(totals.edges / totals.graphs, 4),
         "max_edges": totals.max_edges,
         "labels": dict(zip(problems.calculus.relations, totals.labels.tolist(), strict=True)),
-        "sha256": _sha256(path),
+        "sha256": sha256(path),
     }
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half-written."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -102,15 +102,18 @@ def _compose_walks(walks: Masks) -> Masks:
 
 
 def _compose(left: Masks, right: Masks) -> Masks:
-    """Compose sets of terms, five bits of each at a time."""
+    """Compose sets of terms, five bits of each at a time; most spans of a long walk come to nothing."""
     result = np.zeros(left.shape, dtype=np.uint64)
+    some = np.nonzero((left != 0) & (right != 0))
     lefts, rights = (
-        [(masks >> np.uint64(shift)) & np.uint64(31) for shift in range(0, len(TERMS), 5)]
+        [(masks[some] >> np.uint64(shift)) & np.uint64(31) for shift in range(0, len(TERMS), 5)]
         for masks in (left, right)
     )
+    found = np.zeros(len(some[0]), dtype=np.uint64)
     for p, a in enumerate(lefts):
         for q, b in enumerate(rights):
-            result |= _pieces()[p, q][a, b]
+            found |= _pieces()[p, q][a, b]
+    result[some] = found
     return result
 
 
