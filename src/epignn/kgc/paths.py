@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from epignn.kgc.graph import Graph
 
 Longs = NDArray[np.int64]
+PRICE = 0.1
+"""What one more fact costs: of two paths that fit about equally well, the shorter one explains."""
 MOST = 1000
 """Partial paths kept at each length; those nearest to the answer are kept first."""
 
@@ -26,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Path:
-    """Facts that lead from head to answer, and the score of their composition alone; low fits."""
+    """Facts that lead from head to answer, and the score of their composition alone, with their price; low fits."""
 
     steps: tuple[Step, ...]
     score: float
@@ -80,7 +82,7 @@ class PathFinder:
             ends = np.flatnonzero(walks[:, -1] == tail)
             if len(ends):
                 logs = np.log(np.maximum(states[ends], 1e-10))
-                scores = -np.einsum("pfk,fk->p", logs, self.vectors[relation])
+                scores = length * PRICE - np.einsum("pfk,fk->p", logs, self.vectors[relation])
                 least = int(scores.argmin())
                 if best is None or scores[least] < best[0]:
                     best = float(scores[least]), walks[ends[least]], labels[ends[least]]

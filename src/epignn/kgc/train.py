@@ -50,7 +50,7 @@ class _Run:
     optimiser: torch.optim.AdamW
     best: dict[str, Tensor] = field(default_factory=dict)
     best_metric: float = -1.0
-    best_epoch: int = 0
+    risen: int = 0  # the epoch in which the validation metric last rose
     done: int = 0
 
 
@@ -85,8 +85,10 @@ def fit(
         loss = _epoch(run, config, sampler, seed, backend)
         reached = validate(run.model)
         run.done += 1
+        if reached > run.best_metric:
+            run.risen = run.done
         if reached >= run.best_metric:
-            run.best_metric, run.best_epoch = reached, run.done
+            run.best_metric = reached
             run.best = {name: value.detach().clone() for name, value in run.model.state_dict().items()}
         now = time.perf_counter()
         if out is not None:
@@ -102,7 +104,7 @@ def fit(
 
 def _stale(run: _Run, config: KgcTraining) -> bool:
     """Whether the validation metric has not risen for too long."""
-    return bool(config.patience) and run.done - run.best_epoch >= config.patience
+    return bool(config.patience) and run.done - run.risen >= config.patience
 
 
 def _validation(side: Side, config: KgcTraining, backend: Backend) -> Callable[[EpiGNN], float]:
@@ -198,7 +200,7 @@ def _save(out: Path, run: _Run, entry: dict[str, float]) -> None:
     state |= {f"best.{name}": value for name, value in run.best.items()}
     for number, moments in run.optimiser.state_dict()["state"].items():
         state |= {f"adam.{number}.{name}": value for name, value in moments.items()}
-    numbers = [run.best_metric, run.best_epoch, run.done]
+    numbers = [run.best_metric, run.risen, run.done]
     save_tensors(out / STATE, state | {"numbers": torch.tensor(numbers, dtype=torch.float64)})
 
 
@@ -216,8 +218,8 @@ def _resume(out: Path, run: _Run) -> None:
         number, _, name = key.partition(".")
         moments.setdefault(int(number), {})[name] = value
     run.optimiser.load_state_dict({**run.optimiser.state_dict(), "state": moments})
-    best_metric, best_epoch, done = state["numbers"].tolist()
-    run.best_metric, run.best_epoch, run.done = best_metric, int(best_epoch), int(done)
+    best_metric, risen, done = state["numbers"].tolist()
+    run.best_metric, run.risen, run.done = best_metric, int(risen), int(done)
 
 
 def read_history(out: Path) -> list[dict[str, float]]:
