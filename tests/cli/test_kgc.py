@@ -1,0 +1,125 @@
+"""Link prediction on the command line: from triples to answers, and what bad input gets."""
+
+import csv
+import json
+
+import pytest
+import torch
+
+from tests.kgc.families import family, lines
+
+SMALL = (
+    "--set", "training.epochs=12", "--set", "training.batch_size=4", "--set", "model.dim=16",
+    "--set", "model.facets=2", "--set", "model.rounds=3", "--set", "training.learning_rate=0.05",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with train, valid and test, and its twin."""
+    root = tmp_path_factory.mktemp("data")
+    for name, side in (("own", family(0)), ("own_ind", family(5, prefix="q"))):
+        (root / name).mkdir()
+        for part, triples in (("train", side.graph.facts), ("valid", side.valid), ("test", side.test)):
+            (root / name / f"{part}.txt").write_text(lines(triples, side.graph))
+    return root / "own"
+
+
+@pytest.fixture
+def run(epignn, folder, tmp_path):
+    torch.set_num_threads(1)
+    out = tmp_path / "run"
+    ran = epignn("train", folder, "--out", out, *SMALL)
+    assert ran.code == 0, ran.err
+    assert "60 entities, 3 relations" in ran.err
+    assert "epoch 12/12" in ran.err
+    assert "hits@10_50" in ran.out
+    return out
+
+
+def test_train_evaluate_predict(epignn, run, folder, tmp_path):
+    again = epignn("train", folder, "--out", run, *SMALL)
+    assert "this run had ended already" in again.out
+    stored = tmp_path / "negatives.npz"
+    first = json.loads(epignn("evaluate", run, folder, "--negatives", stored, "--json").out)
+    (result,) = first["results"]
+    assert set(result["metrics"]) == {"model", "pagerank", "relation frequency", "chance"}
+    assert result["metrics"]["model"]["mrr"] > result["metrics"]["chance"]["mrr"]
+    assert stored.exists()
+    second = json.loads(epignn("evaluate", run, folder, "--negatives", stored, "--json").out)
+    assert second["results"] == first["results"]
+    assert "grail_hits@10" in epignn("evaluate", run, folder).out
+
+    graph = folder.with_name("own_ind") / "train.txt"
+    question = ("--head", "q010", "--relation", "grandparent^-1", "--top", 3)
+    document = json.loads(epignn("predict", run, graph, *question, "--json").out)
+    assert [answer["rank"] for answer in document["answers"]] == [1, 2, 3]
+    assert all(0 <= answer["probability"] <= 1 for answer in document["answers"])
+    assert "supported by" in epignn("predict", run, graph, *question).out
+
+    queries, out = tmp_path / "queries.txt", tmp_path / "answers.csv"
+    queries.write_text("q010 sibling\nq011 parent^-1\n")
+    assert epignn("predict", run, graph, "--queries", queries, "--top", 2, "--out", out).code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["head"] for row in rows] == ["q010", "q010", "q011", "q011"]
+    assert set(rows[0]) == {"head", "relation", "rank", "tail", "score", "probability", "known", "path"}
+
+
+BAD_QUESTIONS = (
+    ((), "Give --head and --relation, or --queries FILE"),
+    (("--head", "q010"), "Give --head and --relation"),
+    (("--head", "q999", "--relation", "parent"), "Unknown entity 'q999'. Did you mean"),
+    (("--head", "q010", "--relation", "parnt"), "Did you mean 'parent'"),
+    (("--head", "q010", "--relation", "parent", "--queries", "x.txt"), "not both"),
+    (("--queries", "nowhere.txt"), "cannot read it"),
+)
+
+
+def test_bad_questions(epignn, run, folder):
+    for arguments, says in BAD_QUESTIONS:
+        ran = epignn("predict", run, folder.with_name("own_ind") / "train.txt", *arguments)
+        assert (ran.code, says in ran.err) == (2, True), ran.err
+
+
+def test_unknown_relations_of_a_new_graph(epignn, run, tmp_path):
+    graph = tmp_path / "new.tsv"
+    graph.write_text("a\tparent\tb\nb\tadopted\tc\nb\tparent\td\n")
+    question = ("--head", "a", "--relation", "grandparent", "--json")
+    refused = epignn("predict", run, graph, *question)
+    assert refused.code == 2
+    assert f"{graph}:2: Unknown relation 'adopted'" in refused.err
+    passed = epignn("predict", run, graph, *question, "--skip-unknown")
+    assert passed.code == 0
+    assert "1 facts of unknown relations passed over" in passed.err
+
+
+def test_bad_training_data(epignn, tmp_path, monkeypatch):
+    path = tmp_path / "own.tsv"
+    path.write_text("a r b\na r\n")
+    ran = epignn("train", path, "--out", tmp_path / "run")
+    assert (ran.code, f"{path}:2: a triple has three columns" in ran.err) == (2, True)
+    monkeypatch.delenv("EPIGNN_DATA", raising=False)
+    assert "EPIGNN_DATA" in epignn("train", "wn18rr:v1", "--out", tmp_path / "run").err
+    assert "--preset takes" in epignn("train", path, "--preset", "worst").err
+
+
+def test_one_file_of_triples(epignn, tmp_path):
+    side = family(0)
+    path = tmp_path / "own.tsv"
+    path.write_text(lines(side.graph.facts, side.graph))
+    ran = epignn("train", path, "--out", tmp_path / "run", *SMALL, "--set", "training.epochs=1", "--json")
+    document = json.loads(ran.out)
+    assert (document["epochs"], document["data"]) == (1, str(path))
+    assert epignn("evaluate", tmp_path / "run", path).code == 0
+
+
+def test_reproduce_quick(epignn, data, tmp_path):
+    options = ("--quick", "--seed", 0, "--results", tmp_path / "results", "--runs", tmp_path / "runs", "--json")
+    document = json.loads(epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options).out)
+    (row,) = document["rows"]
+    assert row[0] == "wn18rr:v1"
+    record = json.loads((tmp_path / "results" / "kgc-quick" / "wn18rr-v1_best_seed0.json").read_text())
+    assert record["test"]["grail_hits@10"] > 0.3
+    again = epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options)
+    assert "recorded already" in again.err
+    assert "Unknown split or preset" in epignn("reproduce", "kgc", "--only", "wn18rr:v7", *options).err
