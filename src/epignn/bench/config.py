@@ -30,6 +30,8 @@ class DataConfig:
         validation: share of the graphs kept for validation, where the data set has no validation file.
         holdout: what is kept: `graphs` at random, or all copies of some of the `longest` distinct problems, which
             tells more of how a model does on longer ones yet.
+        augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
+        longest: edges that an added walk may have.
     """
 
     calculus: str = "rcc8"
@@ -41,6 +43,8 @@ class DataConfig:
     files: tuple[str, ...] = ()
     validation: float = 0.2
     holdout: str = "graphs"
+    augment: int = 0
+    longest: int = 6
 
     def __post_init__(self) -> None:
         if self.holdout not in ("graphs", "longest"):

@@ -17,8 +17,10 @@ from epignn.bench.suites import TEST_SEED, Suite, Variant, file_stem
 from epignn.bench.train import Epoch, fit, read_history
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
+from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers
 from epignn.data.readers import read_graphs
+from epignn.data.registry import find
 from epignn.data.stream import digests
 from epignn.models.epignn import EpiGNN
 
@@ -119,7 +121,7 @@ def cell_problems(config: DataConfig, relations: Sequence[str], k: int, b: int, 
 def measure(model: EpiGNN, data: Dataset, config: DataConfig) -> dict[str, Any]:
     """Accuracy of a model on test problems, and of exact closure where the calculus is known.
 
-    Rows whose label is ambiguous in truth, which only kinship has, are counted apart as well.
+    Of kinship, rows for which the rules that made the labels derive several terms are counted apart as well.
     """
     right = scores(model, prepare_for(model.config, data), batch_size=256).argmin(1) == data.label
     low, high = wilson(int(right.sum()), len(data))
@@ -133,4 +135,7 @@ def measure(model: EpiGNN, data: Dataset, config: DataConfig) -> dict[str, Any]:
     if config.calculus:
         exact = answers(data, load(config.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
         found["closure"] = float(exact.mean())
+    if config.source and find(config.source).task == "kinship":
+        several = ambiguous_by_rules(data)
+        found["ambiguous"] = {"n": int(several.sum()), "right": int(right[several].sum())}
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from epignn.bench.collate import Graphs, prepare_for
 from epignn.bench.config import DataConfig
 from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
+from epignn.data.augment import augment
 from epignn.data.dataset import Dataset
 from epignn.data.readers import read_graphs, vocabulary
 from epignn.data.registry import find, locate
@@ -89,14 +91,27 @@ def split(
         return prepare_for(model, train), prepare_for(model, valid)
     if not 0 <= config.validation < 1:
         raise BadArgument(f"data.validation must be at least 0 and below 1, not {config.validation}.")
-    graphs = prepare_for(model, train)
-    rng = np.random.default_rng([seed, 0x5011])
+    held = _held_out(train, config, np.random.default_rng([seed, 0x5011]))
+    learnt = train.select(held.learnt)
+    if config.augment:
+        learnt = augment(learnt, config.augment, config.longest, np.random.default_rng([seed, 0xA06]))
+    return prepare_for(model, learnt), prepare_for(model, train.select(held.kept))
+
+
+class _HeldOut(NamedTuple):
+    """Graphs to learn from, and graphs that are kept for validation."""
+
+    learnt: NDArray[np.int64]
+    kept: NDArray[np.int64]
+
+
+def _held_out(data: Dataset, config: DataConfig, rng: np.random.Generator) -> _HeldOut:
     if config.holdout == "longest":
-        held = _longest(train, config.validation, rng)
-        return graphs.select(np.flatnonzero(~held)), graphs.select(np.flatnonzero(held))
-    order = rng.permutation(len(graphs))
-    count = int(len(graphs) * config.validation)
-    return graphs.select(order[count:]), graphs.select(order[:count])
+        held = _longest(data, config.validation, rng)
+        return _HeldOut(np.flatnonzero(~held), np.flatnonzero(held))
+    order = rng.permutation(len(data))
+    count = int(len(data) * config.validation)
+    return _HeldOut(order[count:], order[:count])
 
 
 def _longest(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
