@@ -118,7 +118,7 @@ def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experime
         override(values, f'data.source="{family.split("-")[0]}-{version}"')
     for text in overrides:
         override(values, text)
-    return from_dict(Experiment, values, str(path))
+    return from_dict(Experiment, values, f"{path} with --set" if overrides else str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

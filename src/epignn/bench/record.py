@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from epignn.errors import BadFile
 from epignn.version import __version__
 
 
@@ -59,4 +60,12 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 def read_records(folder: Path, pattern: str = "*.json") -> list[dict[str, Any]]:
     """All records of a folder, by name."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(pattern))]
+    return [_read(path) for path in sorted(folder.glob(pattern))]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadFile(f"not a record: {error}. Remove it and run again.", str(path)) from error
+    return record

@@ -14,12 +14,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from epignn.bench.config import Experiment, from_dict, to_dict
-from epignn.errors import BadFile, unknown
+from epignn.errors import BadArgument, BadFile, unknown
 from epignn.models.epignn import EpiGNN
 
 WEIGHTS, CONFIG, STATE, HISTORY = "weights.safetensors", "config.json", "state.safetensors", "history.json"
 CALIBRATION = "calibration.json"
 SHIPPED = Path(__file__).parent.parent / "weights"
+ALIASES = {"ia": "allen", "interval": "allen"}
+"""What the shipped models are called besides, as their experiments are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,14 @@ class Trained:
     def temperature(self) -> float:
         """What scores are divided by to become probabilities."""
         return self.calibrated or self.experiment.training.temperature
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, or take the one that is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadFile(f"cannot be a folder: {error.strerror}. Choose another name.", str(path)) from error
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -122,8 +132,9 @@ def folder_of(name: str) -> Path:
     if path.is_dir():
         return path
     models = shipped_models()
+    name = ALIASES.get(name, name)
     if name not in models:
-        raise unknown("model", name, [*models, "a run folder"])
+        raise BadArgument(f"{unknown('model', name, models)} Or name a run folder; {name} is none.")
     return models[name]
 
 

@@ -21,6 +21,7 @@ from epignn.bench.store import (
     WEIGHTS,
     load_config,
     load_tensors,
+    make_folder,
     restore,
     save_config,
     save_tensors,
@@ -79,7 +80,7 @@ def fit(
     best: dict[str, Tensor] = {}
     best_accuracy, done = -1.0, 0
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         if (out / STATE).exists():
             best, best_accuracy, done = _resume(out, experiment, train.relations, seed, model, optimiser, average)
         else:
@@ -154,8 +155,8 @@ def _epoch(
     mean = float(total) / steps
     if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in model.parameters()):
         raise Diverged(
-            f"training diverged in epoch {epoch + 1}: the loss is {mean}. The last good weights are kept; try a "
-            "smaller training.learning_rate, or training.clip=1."
+            f"training diverged in epoch {epoch + 1}: the loss is {mean}. The best weights before it, if any, "
+            "are kept; try a smaller training.learning_rate, or training.clip=1."
         )
     return mean
 

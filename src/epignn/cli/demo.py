@@ -26,7 +26,7 @@ def demo(
     from epignn.bench.answer import ask
     from epignn.bench.config import load_experiment
     from epignn.bench.pictures import accuracy_by_k, save
-    from epignn.bench.reproduce import measure, cell_problems
+    from epignn.bench.reproduce import cell_problems, measure
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import Trained
     from epignn.bench.suites import SUITES

@@ -39,12 +39,12 @@ def train(
     out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
         "runs/model"
     ),
-    seed: Annotated[int, typer.Option(help="Of initial values, split and order.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of initial values, split and order.")] = 0,
     settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
     calculus: Annotated[
         str, typer.Option(help="Whose relations a folder of files speaks of; none: its own.")
     ] = "rcc8",
-    threads: Annotated[int, typer.Option(help="Cores to use; one is best for small models.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
     ] = None,
@@ -275,6 +275,8 @@ def predict(
 
     trained = load_model(model)
     if file.name.endswith(SUFFIXES):
+        if query is not None:
+            raise BadArgument(f"{file.name} names its own pairs; leave --query out.")
         data = read(file, trained.experiment.data.calculus, trained.relations)
         pairs = [(str(h), str(t)) for h, t in zip(data.query_head.tolist(), data.query_tail.tolist(), strict=True)]
     elif query is None:

@@ -52,7 +52,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 def read_facts(facts: str, calculus: Calculus | None = None) -> Network:
     """Facts as an argument has them, or the first network of the file that it names."""
-    if "(" not in facts and Path(facts).is_file():
+    if "(" not in facts:
+        if not Path(facts).is_file():
+            raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
         return read_networks(facts, calculus)[0]
     return as_networks(parse_facts(facts, "the facts"), calculus, "the facts")[0]
 

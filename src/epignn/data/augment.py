@@ -2,8 +2,8 @@
 
 Where training shows that a then b is c, a walk with an edge c keeps its label when the edge becomes a, b; and a
 walk with a, b keeps it when they become c, a relation that may stand on no edge of the training data. What two
-relations come to is read off the data alone: from walks of two edges, and from longer ones as far as their parts are
-known.
+relations come to is read off the data alone: from walks of two edges, and from longer ones as far as their parts
+are known.
 """
 
 from collections import Counter, defaultdict
@@ -99,7 +99,8 @@ def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
 
 def _shortened(walks: set[tuple[Walk, int]], known: dict[tuple[int, int], int]) -> set[tuple[Walk, int]]:
     """All walks of two edges that given ones come to, once each."""
-    found, layer = set(), walks
+    found: set[tuple[Walk, int]] = set()
+    layer = walks
     while layer:
         found |= {(walk, label) for walk, label in layer if len(walk) == 2}
         layer = {
