@@ -69,6 +69,8 @@ def generate_families(
     if not split or Path(split).name != split or "," in split:
         raise BadArgument(f"{split!r} cannot end a file name; use a plain word such as train.")
     names = {k: f"1.{k}_{split}.csv.gz" for k in hops}
+    rngs = {k: np.random.default_rng([seed, k]) for k in hops}
+    makers = {k: family_walks(k, per_hop, rngs[k], relations, revisits, replace) for k in hops}
     out = prepare_folder(out, [*names.values(), MANIFEST], overwrite)
     manifest: dict[str, Any] = {
         "epignn": __version__,
@@ -79,14 +81,15 @@ def generate_families(
         "seed": seed,
         "cells": [],
     }
-    for number, k in enumerate(hops):
-        rng = np.random.default_rng([seed, k])
+    done = 0
+    for k, maker in makers.items():
         walks = []
-        for walk in family_walks(k, per_hop, rng, relations, revisits, replace):
+        for walk in maker:
             walks.append(walk)
+            done += 1
             if progress is not None:
-                progress(number * per_hop + len(walks), len(hops) * per_hop)
-        manifest["cells"].append(_write_cell(out / names[k], walks, k, split, rng))
+                progress(done, len(hops) * per_hop)
+        manifest["cells"].append(_write_cell(out / names[k], walks, k, split, rngs[k]))
     write_manifest(out, manifest)
     return manifest
 

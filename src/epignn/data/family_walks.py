@@ -106,6 +106,12 @@ def family_walks(
     labels = [places[term] for term in LABEL_TERMS if may[places[term]].any()]
     if not labels:
         raise BadArgument(f"no fact can be replaced by two of these terms: {' '.join(relations)}.")
+    return _walks(k, count, rng, may, labels, revisits)
+
+
+def _walks(
+    k: int, count: int, rng: np.random.Generator, may: Bools, labels: list[int], revisits: bool
+) -> Iterator[Walk]:
     order = np.concatenate([rng.permutation(labels) for _ in range(-(-count // len(labels)))])[:count]
     for start in range(0, count, PER_FAMILY):
         family = simulate(rng, couples=max(4, k // 12), generations=4 if k <= 20 else 5, children=(3, 6))
