@@ -2,7 +2,7 @@
 
 import typer
 
-from epignn.cli import benchmark, calculi, data, demo, explain, info, learn, networks, reproduce
+from epignn.cli import benchmark, calculi, data, demo, explain, generate, info, learn, networks, reproduce
 
 app = typer.Typer(
     name="epignn",
@@ -16,7 +16,7 @@ app.command("close")(networks.close)
 app.command("entails")(networks.entails)
 app.command("explain")(explain.explain)
 app.command("check")(benchmark.check)
-app.command("generate")(benchmark.generate)
+app.add_typer(generate.app, name="generate")
 for _command in (learn.train, learn.evaluate, learn.predict, learn.ask, reproduce.reproduce):
     app.command()(_command)
 app.add_typer(calculi.app, name="calculus")
