@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -111,6 +112,19 @@ def test_one_file_of_triples(epignn, tmp_path):
     document = json.loads(ran.out)
     assert (document["epochs"], document["data"]) == (1, str(path))
     assert epignn("evaluate", tmp_path / "run", path).code == 0
+
+
+def test_countries_of_another_continent(epignn, tmp_path):
+    """Real facts: what a capital lies in, learnt in Europe, is told of Quito without retraining."""
+    examples = Path(__file__).parents[2] / "examples" / "kgc"
+    assert epignn("train", examples / "europe.tsv", "--out", tmp_path / "run").code == 0
+    question = ("--head", "Quito", "--relation", "lies in", "--top", 2, "--json")
+    answers = json.loads(epignn("predict", tmp_path / "run", examples / "latin_america.tsv", *question).out)[
+        "answers"
+    ]
+    assert answers[0]["tail"] == "South America"
+    assert answers[0]["path"] == "Quito --capital^-1--> Ecuador --part of--> South America"
+    assert answers[0]["probability"] > 0.5
 
 
 def test_reproduce_quick(epignn, data, tmp_path):

@@ -1,0 +1,120 @@
+"""How time and memory of link prediction grow with edges, heads and dim, and how fast all entities are scored.
+
+    python benchmarks/kgc.py
+
+Each row is measured in a process of its own, so that its peak memory is its own. Graphs are random, with as many
+facts an entity as FB15k-237 v4 has; the last row is that graph itself, where EPIGNN_DATA names a folder with it.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+import torch
+
+from epignn.kgc.config import KgcModel, KgcTraining
+from epignn.kgc.evaluate import ModelScorer
+from epignn.kgc.graph import Graph
+from epignn.kgc.sample import Sampler
+from epignn.kgc.splits import load_task
+from epignn.kgc.train import step_loss
+from epignn.models.epignn import EpiGNN
+
+from record import save
+
+FACTS_PER_ENTITY = 27_203 / 4_707
+RELATIONS = 219
+
+
+def random_graph(facts: int) -> Graph:
+    """Facts whose tails prefer some entities, as real ones do."""
+    rng = np.random.default_rng(0)
+    entities = round(facts / FACTS_PER_ENTITY)
+    tails = (entities * rng.random(facts) ** 2).astype(int)
+    triples = np.stack([rng.integers(0, entities, facts), rng.integers(0, RELATIONS, facts), tails], 1)
+    triples = np.unique(triples, axis=0).astype(np.int32)
+    return Graph(tuple(map(str, range(entities))), tuple(map(str, range(RELATIONS))), triples)
+
+
+def model_of(graph: Graph, dim: int) -> EpiGNN:
+    config = KgcModel(dim=dim, facets=dim // 8, a_ij="coupled")
+    return EpiGNN(2 * len(graph.relations), config, torch.Generator().manual_seed(0))
+
+
+def train_row(facts: int, heads: int, dim: int) -> dict[str, float]:
+    """Seconds of passing `heads` heads forward and back, in steps of 16."""
+    graph = random_graph(facts)
+    model, sampler = model_of(graph, dim), Sampler(graph, 0.3, 64)
+    rng = np.random.default_rng(0)
+    chosen = rng.permutation(sampler.heads)[:heads]
+    before = time.perf_counter()
+    for first in range(0, heads, 16):
+        step_loss(model, graph, sampler.ask(chosen[first : first + 16], rng), KgcTraining()).backward()
+    return {"train_seconds": time.perf_counter() - before}
+
+
+def score_row(graph: Graph, heads: int, dim: int) -> dict[str, float]:
+    """Seconds of scoring all entities for all relations of `heads` heads."""
+    scorer = ModelScorer(model_of(graph, dim), graph)
+    chosen = np.arange(heads, dtype=np.int32)
+    relations = np.arange(2 * len(graph.relations), dtype=np.int32)
+    before = time.perf_counter()
+    for first in range(0, heads, scorer.chunk):
+        scorer.prepare(chosen[first : first + scorer.chunk])
+        for head in chosen[first : first + scorer.chunk].tolist():
+            scorer(head, relations)
+    return {"score_seconds": time.perf_counter() - before, "chunk": scorer.chunk}
+
+
+def one(kind: str, facts: int, heads: int, dim: int) -> None:
+    """One row, printed as JSON."""
+    torch.set_num_threads(1)
+    if kind == "train":
+        row = train_row(facts, heads, dim)
+    else:
+        graph = load_task("fb237:v4").train.graph if kind == "fb237:v4" else random_graph(facts)
+        row = score_row(graph, heads, dim)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**row, "peak_mb": peak}))
+
+
+def measured(kind: str, facts: int, heads: int, dim: int) -> dict[str, float]:
+    command = [sys.executable, __file__, kind, str(facts), str(heads), str(dim)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def main() -> None:
+    base = (20_000, 64, 32)
+    rows = {
+        "edges": [(20_000, 64, 32), (40_000, 64, 32), (80_000, 64, 32)],
+        "heads": [base, (20_000, 128, 32), (20_000, 256, 32)],
+        "dim": [base, (20_000, 64, 64), (20_000, 64, 128)],
+    }
+    figures = {}
+    for what, cases in rows.items():
+        for facts, heads, dim in cases:
+            found = measured("train", facts, heads, dim) | {
+                k: v for k, v in measured("score", facts, heads, dim).items() if k != "peak_mb"
+            }
+            figures[f"{what}: {facts:,} facts, {heads} heads, dim {dim}"] = found
+            print(f"{what:6} {facts:7,} facts {heads:4} heads dim {dim:3}: "
+                  f"training {found['train_seconds']:6.2f} s, scoring {found['score_seconds']:6.2f} s in chunks of "
+                  f"{found['chunk']} heads, peak {found['peak_mb']:.0f} MB")  # fmt: skip
+    if os.environ.get("EPIGNN_DATA"):
+        found = measured("fb237:v4", 0, 1000, 32)
+        figures["fb237:v4, 1,000 heads, all relations and entities"] = found
+        print(f"FB15k-237 v4, all entities for all relations of 1,000 heads: {found['score_seconds']:.1f} s, "
+              f"peak {found['peak_mb']:.0f} MB")  # fmt: skip
+    save("kgc", figures)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        one(sys.argv[1], *map(int, sys.argv[2:]))
+    else:
+        main()
