@@ -1,13 +1,14 @@
 """`epignn data`: the published data sets, where they are, whether they are whole, and how to get them."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from epignn.cli.output import emit_json, progress, table
-from epignn.data import registry
-from epignn.data.registry import Entry
+
+if TYPE_CHECKING:
+    from epignn.data.registry import Entry
 
 app = typer.Typer(
     help="Published data sets: list them, check the files at hand, get missing ones.", no_args_is_help=True
@@ -19,6 +20,8 @@ Name = Annotated[str, typer.Argument(help="A name from `epignn data list`.")]
 @app.command("list")
 def list_datasets(as_json: Json = False) -> None:
     """List the data sets that epignn knows, and how many of their files are at hand."""
+    from epignn.data import registry
+
     entries = [(entry, sum(path is not None for path in _paths(entry).values())) for entry in registry.datasets()]
     if as_json:
         emit_json({"folders": [*map(str, registry.folders())], "datasets": [_summary(*found) for found in entries]})
@@ -30,6 +33,7 @@ def list_datasets(as_json: Json = False) -> None:
 @app.command()
 def info(name: Name, as_json: Json = False) -> None:
     """Tell source, licence, citation and files of a data set."""
+    from epignn.data import registry
     from epignn.data.fetch import by_hand
 
     entry = registry.find(name)
@@ -52,6 +56,8 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""
+    from epignn.data import registry
+
     entries = [registry.find(name) for name in names] if names else registry.datasets()
     results = {}
     with progress("data sets") as report:
@@ -78,15 +84,18 @@ def verify(
 def get(
     name: Name,
     out: Annotated[Path | None, typer.Option(help="The data folder; the user's cache if left out.")] = None,
-    mirror: Annotated[str, typer.Option(help="A server with the layout of the public one.")] = registry.HOST,
+    mirror: Annotated[
+        str | None,
+        typer.Option(help="A server with the layout of raw.githubusercontent.com, which is the default."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Get the files of a data set from its public source; each is checked and appears whole or not at all."""
-    from epignn.data import fetch
+    from epignn.data import fetch, registry
 
     entry, folder = registry.find(name), out or registry.cache_folder()
     with progress(f"{name}, bytes") as report:
-        states = fetch.get(entry, folder, mirror, report)
+        states = fetch.get(entry, folder, mirror or registry.HOST, report)
     missing = [fetch.by_hand(entry, entry.files[file]) for file, state in states.items() if state == "by hand"]
     if as_json:
         emit_json({"name": name, "folder": str(folder), "files": states, "by_hand": missing})
@@ -100,8 +109,10 @@ def get(
         raise typer.Exit(1)
 
 
-def _paths(entry: Entry) -> dict[str, Path | None]:
+def _paths(entry: "Entry") -> dict[str, Path | None]:
     """Where each file of a set is found first."""
+    from epignn.data import registry
+
     found = {}
     for file in entry.files.values():
         places = (registry.present(entry, file, folder) for folder in registry.folders())
@@ -109,12 +120,12 @@ def _paths(entry: Entry) -> dict[str, Path | None]:
     return found
 
 
-def _summary(entry: Entry, there: int) -> dict[str, Any]:
+def _summary(entry: "Entry", there: int) -> dict[str, Any]:
     keys = ("name", "version", "task", "licence", "citation", "repository", "page", "note", "size")
     return {**{key: getattr(entry, key) for key in keys}, "files": len(entry.files), "at_hand": there}
 
 
-def _file_facts(entry: Entry, paths: dict[str, Path | None]) -> list[dict[str, Any]]:
+def _file_facts(entry: "Entry", paths: dict[str, Path | None]) -> list[dict[str, Any]]:
     return [
         {
             "name": file.name,
