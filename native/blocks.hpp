@@ -119,6 +119,9 @@ template <>
 struct Block<float, 16> : Register<16> {};
 #endif
 
+// Facet sizes that are compiled for; others take the path of any size.
+#define EPIGNN_BLOCK_SIZES(X) X(4) X(8) X(16)
+
 // target[i] += factor * other[i], of arrays that do not overlap
 template <typename T, int SIZE>
 EPIGNN_INLINE void add_scaled(T* __restrict target, const T* __restrict other, T factor, int n) {

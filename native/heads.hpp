@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "propagate.hpp"
+#include "simd.hpp"
 
 namespace epignn {
 
@@ -46,6 +47,12 @@ struct Plan {
   std::vector<std::int32_t> left_out;      // edges
 };
 
+// What the pass of a batch's head h has to compute; and the background, which is every node in every round.
+Plan plan_pass(const HeadGraph& g, const HeadBatch& b, std::int32_t h);
+Plan plan_background(const HeadGraph& g);
+// Which edges a pass leaves out.
+std::vector<char> marked(const HeadGraph& g, const Plan& plan);
+
 template <typename T>
 struct Pass {
   Plan plan;
@@ -56,6 +63,19 @@ struct Pass {
   void compute_back(const HeadGraph& g, const T* transposed, const T* base, T* grad, T* grad_base,
                     T* grad_transposed) const;
 };
+
+// The place of a node in a round; -1 - place in the background where it is not listed.
+EPIGNN_INLINE std::int64_t place(const HeadGraph& g, const Plan& plan, std::int32_t round, std::int32_t v) {
+  const std::int64_t at = std::int64_t{round} * g.nodes + v;
+  const std::int32_t slot = plan.slot[at];
+  return slot >= 0 ? slot : -1 - at;
+}
+
+// Where a state is; null where a node knows nothing and is silent.
+template <typename T>
+EPIGNN_INLINE T* locate(std::int64_t place, T* own, T* base, std::int32_t dim) {
+  return place >= 0 ? own + place * dim : base ? base + (-1 - place) * dim : nullptr;
+}
 
 template <typename T>
 class HeadPasses {

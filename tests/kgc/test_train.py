@@ -120,7 +120,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     assert seen == [4, 5, 6]
     for name, value in straight.state_dict().items():
         assert torch.equal(value, resumed.state_dict()[name])
-    histories = [[{**e, "seconds": 0} for e in read_history(tmp_path / run)] for run in "ab"]
+    histories = [[{**e, "seconds": 0, "cpu_seconds": 0} for e in read_history(tmp_path / run)] for run in "ab"]
     assert histories[0] == histories[1]
     assert is_run(str(tmp_path / "a"))
     loaded = load_model(str(tmp_path / "a"))

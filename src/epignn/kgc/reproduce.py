@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from epignn.models.epignn import EpiGNN
 
 Say = Callable[[str], None]
 Record = dict[str, Any]
+SECONDS = ("training_seconds", "training_cpu_seconds")
 QUICK = ("training.epochs=1", "training.validation_triples=50", "model.dim=16", "model.facets=4")
 
 
@@ -102,6 +104,8 @@ def run_one(task: Task, preset: str, experiment: KgcExperiment, seed: int, run: 
         "parameters": sum(p.numel() for p in model.parameters()),
         "epochs": len(history),
         "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
+        "training_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 2),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "validation": max(epoch["validation"] for epoch in history),
         "calibration": calibration,
         "test": measure(ModelScorer(model, task.test.graph), task.test),
@@ -135,7 +139,15 @@ def _baselines(task: Task, path: Path, say: Say) -> Record:
 def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list[str], list[list[str]]]:
     """The table: a row a split, in percent; our runs as mean and two standard deviations over seeds."""
     ours = [preset for preset in ("paper", "best") if any(r["model"] == preset for r in records)]
-    columns = ["split", *(f"ours, {preset}" for preset in ours), "seeds", *PUBLISHED, *BASELINES, "training s"]
+    columns = [
+        "split",
+        *(f"ours, {preset}" for preset in ours),
+        "seeds",
+        *PUBLISHED,
+        *BASELINES,
+        "training s",
+        "of CPU",
+    ]
     table = []
     for split in dict.fromkeys(record["split"] for record in records):
         here = [record for record in records if record["split"] == split]
@@ -149,7 +161,7 @@ def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list
                 str(len(last)),
                 *(f"{published(model, split):.1f}" for model in PUBLISHED),
                 *(f"{100 * figures[name][metric]:.1f}" for name in BASELINES),
-                f"{np.mean([r['training_seconds'] for r in last]):.0f}" if last else "–",
+                *(f"{np.mean([r[key] for r in last]):.0f}" if last else "–" for key in SECONDS),
             ]
         )
     return columns, table

@@ -81,7 +81,7 @@ def fit(
     validate = _validation(side, config, backend)
     started, before = time.perf_counter(), run.done
     while run.done < config.epochs and not _stale(run, config):
-        begun = time.perf_counter()
+        begun, cpu = time.perf_counter(), time.process_time()
         loss = _epoch(run, config, sampler, seed, backend)
         reached = validate(run.model)
         run.done += 1
@@ -92,8 +92,8 @@ def fit(
             run.best = {name: value.detach().clone() for name, value in run.model.state_dict().items()}
         now = time.perf_counter()
         if out is not None:
-            entry = {"epoch": run.done, "loss": loss, "validation": reached, "seconds": round(now - begun, 3)}
-            _save(out, run, entry)
+            spent = {"seconds": round(now - begun, 3), "cpu_seconds": round(time.process_time() - cpu, 3)}
+            _save(out, run, {"epoch": run.done, "loss": loss, "validation": reached, **spent})
         if report is not None:
             left = (now - started) / (run.done - before) * (config.epochs - run.done)
             speed = len(sampler.heads) / (now - begun)
@@ -223,7 +223,7 @@ def _resume(out: Path, run: _Run) -> None:
 
 
 def read_history(out: Path) -> list[dict[str, float]]:
-    """Loss, validation metric and seconds of every epoch of a run, over all its resumptions."""
+    """Loss, validation metric, seconds and processor seconds of every epoch of a run, over all its resumptions."""
     path = out / HISTORY
     history: list[dict[str, float]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return history
