@@ -25,7 +25,8 @@ class DataConfig:
         k, b: cells of the training set.
         per_label: graphs of each label in each cell.
         seed: of the generator; test sets use others.
-        source: a published data set to train on instead, by its name in `epignn data list`.
+        source: a data set to train on instead: a published one by its name in `epignn data list`, or a generated
+            one, `families` or `world-32`.
         files: files to train on instead.
         validation: share of the graphs kept for validation, where the data set has no validation file.
         holdout: what is kept: `graphs` at random, or all copies of some of the `longest` distinct problems, which

@@ -12,15 +12,24 @@ from epignn.bench.collate import prepare_for
 from epignn.bench.config import DataConfig, Experiment, from_dict, load_experiment, to_dict
 from epignn.bench.evaluate import scores, wilson
 from epignn.bench.record import circumstances, read_records, write_record
-from epignn.bench.sources import files_by_hops, generated, split, training_data
+from epignn.bench.sources import (
+    FAMILIES,
+    WORLD,
+    families,
+    files_by_hops,
+    generated,
+    split,
+    training_data,
+    world,
+)
 from epignn.bench.suites import TEST_SEED, Suite, Variant, file_stem
 from epignn.bench.train import Epoch, fit, read_history
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
+from epignn.data.families import TERMS
 from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers
 from epignn.data.readers import read_graphs
-from epignn.data.registry import find
 from epignn.data.stream import digests
 from epignn.models.epignn import EpiGNN
 
@@ -113,6 +122,10 @@ def _run(
 
 def cell_problems(config: DataConfig, relations: Sequence[str], k: int, b: int, per_label: int) -> Dataset:
     """The test problems of one cell: of the published file, or generated."""
+    if config.source == FAMILIES:
+        return families(k, per_label, TEST_SEED)
+    if config.source.startswith(WORLD):
+        return world(config.source, config.seed)[2]
     if config.source:
         return read_graphs(files_by_hops(config.source)[k], relations)
     return generated(load(config.calculus), k, b, per_label, TEST_SEED)
@@ -135,7 +148,7 @@ def measure(model: EpiGNN, data: Dataset, config: DataConfig) -> dict[str, Any]:
     if config.calculus:
         exact = answers(data, load(config.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
         found["closure"] = float(exact.mean())
-    if config.source and find(config.source).task == "kinship":
+    if set(data.relations) <= set(TERMS):
         several = ambiguous_by_rules(data)
         found["ambiguous"] = {"n": int(several.sum()), "right": int(right[several].sum())}
     return found

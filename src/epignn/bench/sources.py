@@ -1,7 +1,10 @@
 """Graphs for an experiment: generated in memory from a calculus, or read from published or given files."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +16,19 @@ from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
 from epignn.data.augment import augment
 from epignn.data.dataset import Dataset
+from epignn.data.family_walks import as_dataset, family_walks
 from epignn.data.readers import read_graphs, vocabulary
 from epignn.data.registry import find, locate
 from epignn.data.star_csv import read_csv
 from epignn.data.stream import Problems, digests
-from epignn.errors import BadArgument
+from epignn.data.world_files import SPLITS, generate_world
+from epignn.data.worlds import LIKE
+from epignn.errors import BadArgument, lookup
 from epignn.models.epignn import ModelConfig
 
 Report = Callable[[int, int], None]
+FAMILIES, WORLD = "families", "world-"
+"""Sources that are generated: families, and worlds of rules by the number of the world they are shaped like."""
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
 
@@ -31,6 +39,12 @@ def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> 
 
 def training_data(config: DataConfig, report: Report | None = None) -> tuple[Dataset, Dataset | None]:
     """All graphs of an experiment's data section; those for validation apart, where a file holds them."""
+    if config.source == FAMILIES:
+        walks = [families(k, config.per_label, config.seed) for k in config.k]
+        return Dataset.concat([replace(part, k=0) for part in walks]), None
+    if config.source.startswith(WORLD):
+        train, valid, _ = world(config.source, config.seed)
+        return train, valid
     if config.source:
         return _published(config.source)
     parts = []
@@ -48,6 +62,22 @@ def training_data(config: DataConfig, report: Report | None = None) -> tuple[Dat
             if report is not None:
                 report(number, len(cells))
     return Dataset.concat(parts), None
+
+
+def families(k: int, count: int, seed: int) -> Dataset:
+    """Walks of k facts through simulated families, in CLUTRR's manner."""
+    return as_dataset(list(family_walks(k, count, np.random.default_rng([seed, k]))), k)
+
+
+@cache
+def world(source: str, seed: int) -> tuple[Dataset, ...]:
+    """Training, validation and test graphs of a generated world: `world-32` is shaped like Graphlog's world 32."""
+    shapes = {f"{WORLD}{number}": shape for number, shape in LIKE.items()}
+    with TemporaryDirectory() as folder:
+        generate_world(lookup("world", source, shapes), seed, Path(folder), overwrite=True)
+        paths = [Path(folder) / f"{split}.jsonl.gz" for split in SPLITS]
+        relations = vocabulary(paths)
+        return tuple(read_graphs(path, relations) for path in paths)
 
 
 def _published(source: str) -> tuple[Dataset, Dataset | None]:

@@ -1,5 +1,6 @@
 """What `epignn reproduce` runs: experiments, seeds and test cells, as data, beside the paper's figures."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
@@ -83,7 +84,8 @@ ABLATION_FIGURES = (
 
 def _ablations() -> tuple[tuple[Variant, ...], dict[str, float]]:
     """All sixteen combinations of the paper's four ablations, and its figures for them."""
-    variants, paper = [], {}
+    variants: list[Variant] = []
+    paper: dict[str, float] = {}
     for used, figures in zip(product((False, True), repeat=4), ABLATION_FIGURES, strict=True):
         chosen = [ablation for ablation, on in zip(ABLATIONS, used, strict=True) if on]
         name = ", ".join(name for name, _ in chosen) or "full model"
@@ -93,7 +95,7 @@ def _ablations() -> tuple[tuple[Variant, ...], dict[str, float]]:
     return tuple(variants), paper
 
 
-def _hops(rows: dict[str, tuple[float, ...]], first: int) -> MappingProxyType[str, float]:
+def _hops(rows: Mapping[str, tuple[float, ...]], first: int) -> MappingProxyType[str, float]:
     """Published figures by row, for as many hops as they go from the first."""
     return MappingProxyType(
         {f"{name} {first + at} hops": figure for name, figures in rows.items() for at, figure in enumerate(figures)}
@@ -166,6 +168,22 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             "Graphlog, world 32",
             (Variant("graphlog-paper", "graphlog-paper"), Variant("graphlog", "graphlog")),
             ((0, 0),), 0, MappingProxyType({"EpiGNN-mul (paper) test": 0.914}),
+        ),
+        "worlds": Suite(
+            "Generated worlds shaped like Graphlog's, and re_0",
+            (
+                *(
+                    Variant(f"shaped like world {n}", "graphlog", (f'data.source="world-{n}"',))
+                    for n in (6, 7, 8, 11, 32)
+                ),
+                Variant("re_0", "graphlog", ('data.source="graphlog-re_0"',)),
+            ),
+            ((0, 0),), 0, MappingProxyType({}),
+        ),
+        "families": Suite(
+            "Generated families, trained on 2 to 4 hops",
+            (Variant("families", "clutrr", ('data.source="families"', "data.per_label=4000")),),
+            tuple((k, 0) for k in (5, 10, 20, 50, 100)), 40, MappingProxyType({}),
         ),
     }
 )  # fmt: skip

@@ -16,6 +16,7 @@ from epignn.cli.output import emit_json, progress, table, working
 from epignn.errors import BadArgument, BadFile, EpignnError
 
 if TYPE_CHECKING:
+    from epignn.bench.answer import Prediction
     from epignn.bench.config import Experiment
     from epignn.bench.store import Trained
     from epignn.bench.train import Epoch
@@ -180,6 +181,10 @@ def evaluate(
         from epignn.cli import kgc
 
         return kgc.evaluate(model, [str(file) for file in files], negatives, as_json)
+    if model.endswith(".toml"):
+        from epignn.cli.distil import evaluate_exact
+
+        return evaluate_exact(Path(model), files, as_json)
     from epignn.bench.store import load_model
 
     trained = load_model(model)
@@ -335,6 +340,9 @@ def ask(
     from epignn.cli.networks import read_facts
     from epignn.explain.distilled import calculus_of
 
+    if model is not None and not load_model(model).experiment.data.calculus:
+        _ask_alone(load_model(model), facts, head, tail, as_json)
+        return
     network = read_facts(facts)
     calculus = network.calculus
     name = model or calculus.name
@@ -349,10 +357,7 @@ def ask(
         answers = {"neural": vars(neural), **sets, "agree": agree, "consistent": exact.consistent}
         emit_json({"calculus": calculus.name, "model": name, **answers})
     else:
-        typer.echo(
-            f"neural  {neural.relation}({head}, {tail}) with probability {neural.probability:.3f}; next "
-            f"{neural.runner_up} with {neural.runner_up_probability:.3f}"
-        )
+        typer.echo(_neural_line(neural, head, tail))
         for who, result in results.items():
             clash = "the facts contradict each other: " + ", ".join(map(str, result.conflict))
             typer.echo(
@@ -362,6 +367,27 @@ def ask(
             typer.echo(_difference(neural.relation, sets["learnt"], sets["exact"]))
     if not exact.consistent:
         raise typer.Exit(1)
+
+
+def _ask_alone(trained: "Trained", facts: str, head: str, tail: str, as_json: bool) -> None:
+    """Ask a model whose relations belong to no calculus; facts are read in the direction they have."""
+    from epignn.bench.answer import graph_of_facts, predict
+    from epignn.calculus.facts import parse_facts
+    from epignn.calculus.formats import read_raw
+
+    raw = (parse_facts(facts, "the facts") if "(" in facts else read_raw(facts))[0]
+    (neural,) = predict(trained, graph_of_facts(trained, raw, head, tail, "the facts"))
+    if as_json:
+        emit_json({"calculus": None, "model": trained.name, "neural": vars(neural)})
+    else:
+        typer.echo(_neural_line(neural, head, tail))
+
+
+def _neural_line(found: "Prediction", head: str, tail: str) -> str:
+    return (
+        f"neural  {found.relation}({head}, {tail}) with probability {found.probability:.3f}; next "
+        f"{found.runner_up} with {found.runner_up_probability:.3f}"
+    )
 
 
 def _possible(result: "Result", head: str, tail: str) -> list[str]:
