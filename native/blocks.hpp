@@ -122,10 +122,14 @@ struct Block<float, 16> : Register<16> {};
 // Facet sizes that are compiled for; others take the path of any size.
 #define EPIGNN_BLOCK_SIZES(X) X(4) X(8) X(16)
 
-// target[i] += factor * other[i], of arrays that do not overlap
+// target[i] += factor * other[i], at most half a register at a time
 template <typename T, int SIZE>
-EPIGNN_INLINE void add_scaled(T* __restrict target, const T* __restrict other, T factor, int n) {
-  for (int i = 0; i < (SIZE ? SIZE : n); ++i) target[i] += factor * other[i];
+EPIGNN_INLINE void add_scaled(T* target, const T* other, T factor, int n) {
+  constexpr int PART = SIZE > REGISTER / 2 ? REGISTER / 2 : SIZE;
+  if constexpr (SIZE == 0)
+    accumulate<T, 0>(target, other, factor, n);
+  else
+    for (int i = 0; i < SIZE; i += PART) accumulate<T, PART>(target + i, other + i, factor, PART);
 }
 
 }  // namespace epignn
