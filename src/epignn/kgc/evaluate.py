@@ -68,10 +68,9 @@ def by_head(
     order = np.argsort(questions[:, 0], kind="stable")
     heads, first = np.unique(questions[order, 0], return_index=True)
     groups = np.split(order, first[1:])
-    chunk = getattr(scorer, "chunk", 1)
     for number, (head, rows) in enumerate(zip(heads.tolist(), groups, strict=True)):
-        if number % chunk == 0 and isinstance(scorer, ModelScorer):
-            scorer.prepare(heads[number : number + chunk])
+        if isinstance(scorer, ModelScorer) and number % scorer.chunk == 0:
+            scorer.prepare(heads[number : number + scorer.chunk])
         yield rows, scorer(head, questions[rows, 1])
         if report is not None:
             report(number + 1, len(heads))

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -105,7 +104,7 @@ def run_one(task: Task, preset: str, experiment: KgcExperiment, seed: int, run: 
         "epochs": len(history),
         "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
         "training_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 2),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_mb": _peak_mb(),
         "validation": max(epoch["validation"] for epoch in history),
         "calibration": calibration,
         "test": measure(ModelScorer(model, task.test.graph), task.test),
@@ -169,6 +168,15 @@ def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list
 
 def _spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1f} ± {2 * np.std(values):.1f}" if len(values) else "–"
+
+
+def _peak_mb() -> int | None:
+    """The most memory that this process has had; not every system tells."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def _stem(split: str) -> str:
