@@ -136,4 +136,6 @@ def test_reproduce_quick(epignn, data, tmp_path):
     assert record["test"]["grail_hits@10"] > 0.3
     again = epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options)
     assert "recorded already" in again.err
+    shown = epignn("reproduce", "kgc", "--report", "--results", tmp_path / "none")
+    assert (shown.code, "holds no record" in shown.err) == (2, True)
     assert "Unknown split or preset" in epignn("reproduce", "kgc", "--only", "wn18rr:v7", *options).err
