@@ -44,3 +44,8 @@ def test_names(graph):
         graph.relation("r9")
     with pytest.raises(UnknownName, match="Unknown entity 'x'"):
         graph.entity("x")
+
+
+def test_questions_from_both_sides():
+    triples = np.array([[1, 0, 2], [5, 2, 4]], dtype=np.int32)
+    assert both_sides(triples, 3).tolist() == [[1, 0, 2], [5, 2, 4], [2, 3, 1], [4, 5, 5]]
