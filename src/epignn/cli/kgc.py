@@ -117,8 +117,10 @@ def evaluate(model: str, whats: Sequence[str], negatives: Path | None, as_json: 
         task = load_task(what)
         side = _known_to(trained.config.relations, task)
         stored = _negatives(side, negatives)
+        scorer = ModelScorer(trained.model, side.graph)
+        typer.echo(f"{what}: {_size(side)}; heads are passed in chunks of {scorer.chunk}", err=True)
         with progress(what) as report:
-            found = {"model": measure(ModelScorer(trained.model, side.graph), side, stored, report)}
+            found = {"model": measure(scorer, side, stored, report)}
             found |= {name: measure(make(side.graph), side, stored) for name, make in BASELINES.items()}
         results.append({"data": what, "questions": 2 * len(side.test), "seed": stored.seed, "metrics": found})
     if as_json:

@@ -64,10 +64,12 @@ class Graph:
 
     def relation(self, name: str) -> int:
         """The number of a relation, below 2R; `name^-1` is the inverse of `name`."""
+        if name in self.relations:
+            return self.relations.index(name)
         base = name.removesuffix(INVERSE)
         if base not in self.relations:
             raise unknown("relation", name, self.relations)
-        return self.relations.index(base) + len(self.relations) * (base != name)
+        return self.relations.index(base) + len(self.relations)
 
     def relation_name(self, number: int) -> str:
         """The name of a relation below 2R."""
