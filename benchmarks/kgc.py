@@ -53,7 +53,7 @@ def train_row(facts: int, heads: int, dim: int) -> dict[str, float]:
     chosen = rng.permutation(sampler.heads)[:heads]
     before = time.perf_counter()
     for first in range(0, heads, 16):
-        step_loss(model, graph, sampler.ask(chosen[first : first + 16], rng), KgcTraining()).backward()
+        step_loss(model, sampler.ask(chosen[first : first + 16], rng), KgcTraining()).backward()
     return {"train_seconds": time.perf_counter() - before}
 
 

@@ -68,6 +68,25 @@ def test_what_is_asked_is_left_out():
         assert len(questions_of[head]) == max(1, round(0.4 * degree))
 
 
+def test_a_thinned_step_has_a_part_of_the_facts():
+    graph = family(0).graph
+    sampler = Sampler(graph, 0.4, 8, thin=0.9)
+    rng = np.random.default_rng(0)
+    counts = []
+    for _ in range(20):
+        asked = sampler.ask(sampler.heads, rng)
+        edges = asked.edges
+        counts.append(len(edges.source))
+        kept = edges.of_fact[:, 0] >= 0
+        again = type(graph)(graph.entities, graph.relations, graph.facts[kept]).edges
+        for name in ("offset", "source", "label"):
+            assert np.array_equal(getattr(edges, name), getattr(again, name))
+        assert np.array_equal(edges.of_fact[kept], again.of_fact)
+        assert asked.batch.left_out.max() < len(edges.source)
+    whole = len(graph.edges.source)
+    assert min(counts) < 0.4 * whole < 0.8 * whole < max(counts)
+
+
 def test_known_answers_are_no_negatives():
     side = family(0)
     sampler = Sampler(side.graph, 0.3, 64)
@@ -86,8 +105,8 @@ def test_loss_by_hand(loss):
     model = EpiGNN(6, KgcModel(dim=8, facets=2, rounds=2), torch.Generator().manual_seed(0))
     sampler = Sampler(side.graph, 0.3, 5)
     asked = sampler.ask(sampler.heads[:4], np.random.default_rng(0))
-    found = float(step_loss(model, side.graph, asked, config).detach())
-    same = float(step_loss(model, side.graph, asked, config, backend="numpy").detach())
+    found = float(step_loss(model, asked, config).detach())
+    same = float(step_loss(model, asked, config, backend="numpy").detach())
     assert found == pytest.approx(same, rel=1e-4)
     from epignn.kgc.heads import head_states
 

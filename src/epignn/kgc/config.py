@@ -53,6 +53,7 @@ class KgcTraining:
         temperature: scores are divided by it in the cross-entropy.
         negatives: entities sampled for each head; those known to be answers are no negatives.
         share: of a head's facts that a pass asks, and leaves out; at least one.
+        thin: up to this share of all facts is missing in a step, at random, so that sparser graphs are met too.
         patience: epochs without a better validation metric before training ends; 0 sets no limit.
         metric: that chooses the epoch.
         validation_triples: at most so many are ranked after an epoch.
@@ -66,6 +67,7 @@ class KgcTraining:
     temperature: float = 1.0
     negatives: int = 64
     share: float = 0.3
+    thin: float = 0.0
     decay: float = 0.0
     clip: float = 0.0
     schedule: str = "constant"
@@ -84,8 +86,8 @@ class KgcTraining:
                 raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
         if min(self.epochs, self.batch_size, self.negatives, self.validation_triples) < 1:
             raise BadArgument("epochs, batch_size, negatives and validation_triples must be 1 or more.")
-        if self.learning_rate <= 0 or not 0 < self.share <= 1:
-            raise BadArgument("learning_rate must be above 0, share above 0 and at most 1.")
+        if self.learning_rate <= 0 or not 0 < self.share <= 1 or not 0 <= self.thin < 1:
+            raise BadArgument("learning_rate must be above 0, share above 0 and at most 1, thin below 1.")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.kgc.graph import Graph, Ints, Known, both_sides
+from epignn.kgc.graph import Edges, Graph, Ints, Known, both_sides
 from epignn.kgc.heads import HeadBatch
 
 
@@ -18,12 +18,14 @@ class Asked:
     """The questions of a step.
 
     Attributes:
+        edges: over which messages pass.
         batch: the passes that answer them.
         relation: (Q) of each question, below 2R.
         row: (Q, 1 + S) where the states of the answer and of the negatives stand among the wanted ones.
         allowed: (Q, 1 + S) whether a candidate counts: the answer does, an entity known as another answer does not.
     """
 
+    edges: Edges
     batch: HeadBatch
     relation: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -31,10 +33,17 @@ class Asked:
 
 
 class Sampler:
-    """Draws the questions of a graph's facts, head by head."""
+    """Draws the questions of a graph's facts, head by head.
 
-    def __init__(self, graph: Graph, share: float, negatives: int) -> None:
-        self.graph, self.share, self.negatives = graph, share, negatives
+    Args:
+        graph: whose facts are asked.
+        share: of a head's facts that are asked.
+        negatives: drawn for each head.
+        thin: up to this share of all facts is missing in a step, at random, so that sparser graphs are met too.
+    """
+
+    def __init__(self, graph: Graph, share: float, negatives: int, thin: float = 0.0) -> None:
+        self.graph, self.share, self.negatives, self.thin = graph, share, negatives, thin
         self.known = Known([graph.facts], len(graph.entities), len(graph.relations))
         questions = both_sides(graph.facts, len(graph.relations))
         order = np.argsort(questions[:, 0], kind="stable")
@@ -51,8 +60,9 @@ class Sampler:
         """Questions of some heads."""
         chosen = [self._choose(int(head), rng) for head in heads]
         negatives = rng.integers(0, len(self.graph.entities), (len(heads), self.negatives), dtype=np.int32)
-        of_fact = self.graph.edges.of_fact
-        left_out = [np.unique(of_fact[self._fact[rows]]) for rows in chosen]
+        edges = self._edges(rng)
+        left_out = [np.unique(edges.of_fact[self._fact[rows]]) for rows in chosen]
+        left_out = [places[places >= 0] for places in left_out]
         wanted = [
             np.concatenate([drawn, self._question[rows, 2]]) for drawn, rows in zip(negatives, chosen, strict=True)
         ]
@@ -67,7 +77,14 @@ class Sampler:
         candidate = negatives[of_head]
         known = self.known.holds(head[:, None], relation[:, None], candidate)
         allowed = np.concatenate([np.ones((len(tail), 1), dtype=bool), ~known], 1)
-        return Asked(batch, relation.astype(np.int64), row, allowed)
+        return Asked(edges, batch, relation.astype(np.int64), row, allowed)
+
+    def _edges(self, rng: np.random.Generator) -> Edges:
+        """The edges of a step."""
+        if not self.thin:
+            return self.graph.edges
+        kept = rng.random(len(self.graph.facts)) >= rng.random() * self.thin
+        return self.graph.edges.thinned(kept)
 
     def _choose(self, head: int, rng: np.random.Generator) -> NDArray[np.int64]:
         first, last = self._offset[head], self._offset[head + 1]

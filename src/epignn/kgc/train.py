@@ -77,7 +77,7 @@ def fit(
     """
     config, graph = experiment.training, side.graph
     run = _start(experiment, graph, seed, out)
-    sampler = Sampler(graph, config.share, config.negatives)
+    sampler = Sampler(graph, config.share, config.negatives, config.thin)
     validate = _validation(side, config, backend)
     started, before = time.perf_counter(), run.done
     while run.done < config.epochs and not _stale(run, config):
@@ -127,7 +127,7 @@ def _epoch(run: _Run, config: KgcTraining, sampler: Sampler, seed: int, backend:
     total = 0.0
     for step in range(steps):
         asked = sampler.ask(heads[step * config.batch_size : (step + 1) * config.batch_size], rng)
-        loss = step_loss(run.model, sampler.graph, asked, config, backend)
+        loss = step_loss(run.model, asked, config, backend)
         run.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if config.clip:
@@ -145,10 +145,10 @@ def _epoch(run: _Run, config: KgcTraining, sampler: Sampler, seed: int, backend:
     return mean
 
 
-def step_loss(model: EpiGNN, graph: Graph, asked: Asked, config: KgcTraining, backend: Backend = "auto") -> Tensor:
+def step_loss(model: EpiGNN, asked: Asked, config: KgcTraining, backend: Backend = "auto") -> Tensor:
     """The loss of a step's questions: each answer against the negatives of its head."""
     assert isinstance(model.config, KgcModel)
-    states = head_states(graph.edges, matrices(model), asked.batch, model.config.passing, backend)
+    states = head_states(asked.edges, matrices(model), asked.batch, model.config.passing, backend)
     row, relation = torch.from_numpy(asked.row), torch.from_numpy(asked.relation)[:, None]
     scores = model.scores(states)[row, relation]  # (Q, 1 + S), the answer first
     allowed = torch.from_numpy(asked.allowed)
