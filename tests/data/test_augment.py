@@ -21,15 +21,8 @@ def sums(rng: np.random.Generator, lengths: tuple[int, ...], edges: int = PRIME,
 
 def test_what_walks_say_is_what_composition_gives(rng):
     known = equal_paths(sums(rng, (2, 3), edges=6))
-    assert {(a, b) for a in range(6) for b in range(6)} <= known.keys()
+    assert {(a, b) for a in range(6) for b in range(6)} == known.keys()
     assert all(label == (a + b) % PRIME for (a, b), label in known.items())
-
-
-def test_longer_walks_tell_of_relations_that_stand_on_no_edge(rng):
-    two = equal_paths(sums(rng, (2,), edges=6))
-    assert all(max(pair) < 6 for pair in two)
-    three = equal_paths(sums(rng, (2, 3), edges=6))
-    assert any(max(pair) >= 6 for pair in three)
 
 
 def test_added_walks_keep_their_truth(rng):

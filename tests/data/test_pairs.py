@@ -32,10 +32,13 @@ def plain(data: Dataset, g: int, rounds: int | None) -> list[list[tuple]]:
     while rounds is None or len(heard) <= rounds:
         triples = [(i, k, j) for i, k, j in product(between, repeat=3) if len({i, k, j}) == 3]
         composed = [((i, j), (i, k), (k, j)) for i, k, j in triples if (i, k) in known and (k, j) in known]
-        if rounds is None and {pair for pair, _, _ in composed} <= known:
-            break
+        grown = not {pair for pair, _, _ in composed} <= known
+        if rounds is None and not grown and len(heard) == 1:
+            break  # nothing can be composed
         known |= {pair for pair, _, _ in composed}
         heard.append(facts + composed)
+        if rounds is None and not grown:
+            break  # the one round more, in which all ways are heard
     return heard
 
 

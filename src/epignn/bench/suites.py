@@ -73,7 +73,7 @@ ABLATIONS = (
     ("mlp", 'model.composition="mlp"'),
     ("forward only", "model.forward_only=true"),
 )
-ABLATION_EPOCHS = 8
+ABLATION_EPOCHS = 4
 """Fewer than in the main table, and the same for all rows: most ablations run without the compiled kernels."""
 # By row: the paper's average over k = 2..9, b = 1..3, and k = 9, b = 3. Rows in binary order of the four above.
 ABLATION_FIGURES = (

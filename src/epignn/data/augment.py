@@ -1,13 +1,12 @@
 """Longer and shorter walks from given ones: a part of a walk is replaced by one that comes to the same.
 
-Where training shows that a then b is c, a walk with an edge c keeps its label when the edge becomes a, b; and a
-walk with a, b keeps it when they become c, a relation that may stand on no edge of the training data. What two
-relations come to is read off the data alone: from walks of two edges, and from longer ones as far as their parts
-are known.
+Where a training walk of two edges, a then b, is labelled c, a walk with an edge c keeps its label when the edge
+becomes a, b; and a walk with a, b keeps it when they become c, a relation that may stand on no edge of the training
+data. Long walks show a model that composes in any order which parts come to nothing that is known.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +15,20 @@ from epignn.data.dataset import Dataset, Ints, offsets
 
 Walk = tuple[int, ...]
 AGREEMENT = 0.9
-"""The share of distinct walks that must agree on what two relations come to."""
+"""The share of distinct problems that must agree on what two relations come to."""
 
 
 def equal_paths(data: Dataset) -> dict[tuple[int, int], int]:
     """What pairs of relations come to, as far as the walks of a data set agree on it.
 
-    Walks of two edges state it. A walk of three edges whose first two are known to come to one tells what that one
-    and its third come to; and so on, until nothing new is learnt.
+    Walks of two edges state it, each distinct one once.
     """
-    walks = {(walk, label) for walk, label in _walks(data) if len(walk) > 1}
-    known = _agreed_on(_votes((walk, label) for walk, label in walks if len(walk) == 2))
-    while True:
-        derived = _agreed_on(_votes(_shortened(walks, known)))
-        fresh = {pair: label for pair, label in derived.items() if pair not in known}
-        if not fresh:
-            return known
-        known = known | fresh
+    walks = {(walk, label) for walk, label in _walks(data) if len(walk) == 2}
+    votes: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
+    for (first, second), label in walks:
+        votes[first, second][label] += 1
+    best = {pair: (counter.most_common(1)[0], counter.total()) for pair, counter in votes.items()}
+    return {pair: label for pair, ((label, most), total) in best.items() if most >= AGREEMENT * total}
 
 
 def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator) -> Dataset:
@@ -46,40 +42,39 @@ def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator) -
     """
     known = equal_paths(data)
     ways: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for pair, label in known.items():
-        ways[label].append(pair)
-    walks = sorted(set(_walks(data)))
+    for pair, whole in known.items():
+        ways[whole].append(pair)
+    walks = sorted({(walk, label) for walk, label in _walks(data) if len(walk) > 1})
     if not known or not walks:
         return data
     made = []
     for first in rng.integers(0, len(walks), count).tolist():
         walk, label = walks[first]
-        for _ in range(int(rng.integers(1, longest))):
-            walk = _varied(walk, known, ways, longest, rng)
-        made.append((walk, label))
+        walk = _shortened(walk, int(rng.integers(2, len(walk) + 1)), known, rng)
+        made.append((_lengthened(walk, int(rng.integers(2, longest + 1)), ways, rng), label))
     return Dataset.concat([data, _chains(made, data.relations)])
 
 
-def _varied(
-    walk: Walk,
-    known: dict[tuple[int, int], int],
-    ways: dict[int, list[tuple[int, int]]],
-    longest: int,
-    rng: np.random.Generator,
-) -> Walk:
-    """A walk with one edge replaced by two, or two by one."""
-    choices: list[tuple[int, int, Walk]] = []
-    if len(walk) < longest:
-        choices += [(at, 1, pair) for at, relation in enumerate(walk) for pair in ways[relation]]
-    shorter = [
-        (at, 2, (known[pair],)) for at in range(len(walk) - 1) if (pair := (walk[at], walk[at + 1])) in known
-    ]
-    if len(walk) > 2 and shorter and (not choices or rng.random() < 0.5):
-        choices = list(shorter)
-    if not choices:
-        return walk
-    at, width, part = choices[int(rng.integers(len(choices)))]
-    return walk[:at] + part + walk[at + width :]
+def _shortened(walk: Walk, length: int, known: dict[tuple[int, int], int], rng: np.random.Generator) -> Walk:
+    """A walk with two edges replaced by one, over and over, as far as it goes."""
+    while len(walk) > length:
+        places = [at for at in range(len(walk) - 1) if (walk[at], walk[at + 1]) in known]
+        if not places:
+            break
+        at = places[int(rng.integers(len(places)))]
+        walk = (*walk[:at], known[walk[at], walk[at + 1]], *walk[at + 2 :])
+    return walk
+
+
+def _lengthened(walk: Walk, length: int, ways: dict[int, list[tuple[int, int]]], rng: np.random.Generator) -> Walk:
+    """A walk with one edge replaced by two, over and over, as far as it goes."""
+    while len(walk) < length:
+        choices = [(at, pair) for at, relation in enumerate(walk) for pair in ways[relation]]
+        if not choices:
+            break
+        at, pair = choices[int(rng.integers(len(choices)))]
+        walk = (*walk[:at], *pair, *walk[at + 1 :])
+    return walk
 
 
 def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
@@ -95,35 +90,6 @@ def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
     labels = data.edge_label.tolist()
     for g in np.flatnonzero(walk).tolist():
         yield tuple(labels[data.edge_offset[g] : data.edge_offset[g + 1]]), int(data.label[g])
-
-
-def _shortened(walks: set[tuple[Walk, int]], known: dict[tuple[int, int], int]) -> set[tuple[Walk, int]]:
-    """All walks of two edges that given ones come to, once each."""
-    found: set[tuple[Walk, int]] = set()
-    layer = walks
-    while layer:
-        found |= {(walk, label) for walk, label in layer if len(walk) == 2}
-        layer = {
-            ((*walk[:at], known[walk[at], walk[at + 1]], *walk[at + 2 :]), label)
-            for walk, label in layer
-            if len(walk) > 2
-            for at in range(len(walk) - 1)
-            if (walk[at], walk[at + 1]) in known
-        }
-    return found
-
-
-def _votes(walks: Iterable[tuple[Walk, int]]) -> dict[tuple[int, int], Counter[int]]:
-    """How many walks of two edges say that their relations come to each label."""
-    votes: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    for (first, second), label in walks:
-        votes[first, second][label] += 1
-    return votes
-
-
-def _agreed_on(votes: dict[tuple[int, int], Counter[int]]) -> dict[tuple[int, int], int]:
-    best = {pair: (counter.most_common(1)[0], counter.total()) for pair, counter in votes.items()}
-    return {pair: label for pair, ((label, most), total) in best.items() if most >= AGREEMENT * total}
 
 
 def _chains(walks: list[tuple[Walk, int]], relations: tuple[str, ...]) -> Dataset:

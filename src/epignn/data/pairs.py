@@ -115,8 +115,9 @@ def prepare_pairs(data: Dataset, rounds: int | None = None) -> Pairs:
 
     Args:
         data: the graphs; a fact between an entity and itself says nothing here.
-        rounds: of composition, for all graphs; None for as many as each needs until no further pair is known:
-            about the logarithm, to base two, of its longest path.
+        rounds: of composition, for all graphs; None for one more than each needs until no further pair is known,
+            which is about the logarithm, to base two, of its longest path. In the last round that makes pairs known
+            a pair may have been composed in few of its ways; one more round hears them all.
 
     Raises:
         BadArgument: in some graph no path leads from head to tail, or they are the same entity.
@@ -231,7 +232,7 @@ def _closed(graphs: _Graphs, chosen: NDArray[np.int64], rounds: int | None) -> _
         if not grown.any():
             break
         level[fresh] = step + 1
-        needed[grown] = step
+        needed[grown] = step + 1
     if rounds is not None:
         needed[:] = rounds
     return _Group(chosen, level, needed)
