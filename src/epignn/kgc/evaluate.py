@@ -78,23 +78,31 @@ def by_head(
 
 def full_ranks(questions: Ints, scorer: Scorer, known: Known, report: Report | None = None) -> Ranks:
     """Answers ranked among all entities that are not known as other answers, in the order of the questions."""
-    better, ties, rivals = np.zeros((3, len(questions)), dtype=np.int64)
-    for rows, scores in by_head(questions, scorer, report):
-        asked = questions[rows]
-        rival = np.ones(scores.shape, dtype=bool)
-        for n, (head, relation, _) in enumerate(asked.tolist()):
-            rival[n, known.answers(head, relation)] = False
-        found = stand(scores, scores[np.arange(len(rows)), asked[:, 2]], rival)
-        better[rows], ties[rows], rivals[rows] = found.better, found.ties, found.rivals
-    return Ranks(better, ties, rivals)
+    return all_ranks(questions, scorer, known, _none(questions), report)[0]
 
 
 def sampled_ranks(questions: Ints, negatives: Ints, scorer: Scorer, report: Report | None = None) -> Ranks:
     """Answers ranked among the negatives (N, S) of each question; -1 stands for none."""
-    better, ties, rivals = np.zeros((3, len(questions)), dtype=np.int64)
+    return all_ranks(questions, scorer, None, negatives, report)[1]
+
+
+def all_ranks(
+    questions: Ints, scorer: Scorer, known: Known | None, negatives: Ints, report: Report | None = None
+) -> tuple[Ranks, Ranks]:
+    """Full ranks, filtered by what is known, and ranks among negatives, of one pass over the heads."""
+    full, sampled = np.zeros((2, 3, len(questions)), dtype=np.int64)
     for rows, scores in by_head(questions, scorer, report):
-        drawn = negatives[rows]
-        answers = scores[np.arange(len(rows)), questions[rows, 2]]
-        found = stand(np.take_along_axis(scores, np.maximum(drawn, 0), 1), answers, drawn >= 0)
-        better[rows], ties[rows], rivals[rows] = found.better, found.ties, found.rivals
-    return Ranks(better, ties, rivals)
+        asked, drawn = questions[rows], negatives[rows]
+        answers = scores[np.arange(len(rows)), asked[:, 2]]
+        if known is not None:
+            rival = np.ones(scores.shape, dtype=bool)
+            for n, (head, relation, _) in enumerate(asked.tolist()):
+                rival[n, known.answers(head, relation)] = False
+            full[:, rows] = stand(scores, answers, rival).columns
+        candidates = np.take_along_axis(scores, np.maximum(drawn, 0), 1)
+        sampled[:, rows] = stand(candidates, answers, drawn >= 0).columns
+    return Ranks(*full), Ranks(*sampled)
+
+
+def _none(questions: Ints) -> Ints:
+    return np.zeros((len(questions), 0), dtype=np.int32)

@@ -8,10 +8,10 @@ ultra_mrr, ultra_hits@10        full filtered ranking with validation and test t
 
 import numpy as np
 
-from epignn.kgc.evaluate import Report, Scorer, full_ranks, sampled_ranks
+from epignn.kgc.evaluate import Report, Scorer, all_ranks
 from epignn.kgc.graph import both_sides
 from epignn.kgc.negatives import Negatives, draw
-from epignn.kgc.rank import Ranks, hits, metrics, reciprocal
+from epignn.kgc.rank import hits, metrics, reciprocal
 from epignn.kgc.splits import Side
 
 NEGATIVES_SEED = 2025
@@ -37,14 +37,12 @@ def measure(
     relations = len(side.graph.relations)
     asked = both_sides(side.test, relations)
     merged = np.concatenate([asked, both_sides(side.valid, relations)])
-    ranks = full_ranks(merged, scorer, side.known(), report)
-    count = len(asked)
-    tested = Ranks(ranks.better[:count], ranks.ties[:count], ranks.rivals[:count])
-    drawn = negatives or stored_negatives(side)
-    sampled = sampled_ranks(asked, drawn.drawn, scorer, report)
+    drawn = (negatives or stored_negatives(side)).drawn
+    padded = np.concatenate([drawn, np.full((len(merged) - len(asked), drawn.shape[1]), -1, dtype=np.int32)])
+    ranks, sampled = all_ranks(merged, scorer, side.known(), padded, report)
     return {
-        **metrics(tested),
-        "grail_hits@10": hits(sampled, 10),
+        **metrics(ranks.first(len(asked))),
+        "grail_hits@10": hits(sampled.first(len(asked)), 10),
         "ultra_mrr": reciprocal(ranks),
         "ultra_hits@10": hits(ranks, 10),
     }

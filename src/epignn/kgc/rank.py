@@ -26,12 +26,14 @@ class Ranks:
     def __len__(self) -> int:
         return len(self.better)
 
-    @classmethod
-    def join(cls, parts: "list[Ranks]") -> "Ranks":
-        """Several, one after the other."""
-        columns = ([getattr(p, name) for p in parts] for name in ("better", "ties", "rivals"))
-        empty = np.zeros(0, dtype=np.int64)
-        return cls(*(np.concatenate([empty, *column]) for column in columns))
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """(3, N): better, ties and rivals."""
+        return np.stack([self.better, self.ties, self.rivals])
+
+    def first(self, count: int) -> "Ranks":
+        """Those of the first questions."""
+        return Ranks(self.better[:count], self.ties[:count], self.rivals[:count])
 
 
 def stand(scores: NDArray[np.floating], answer: NDArray[np.floating], rival: NDArray[np.bool_]) -> Ranks:
