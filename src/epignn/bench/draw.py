@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epignn.bench import pictures
-from epignn.bench.report import Record, by_variant, cell_name, figures, paper_figures, places_shown
+from epignn.bench.report import (
+    Record,
+    by_variant,
+    cell_name,
+    figures,
+    paper_figures,
+    places_shown,
+    training_seconds,
+)
 from epignn.bench.suites import Suite, file_stem
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
         figure = pictures.accuracy_by_row(own, _paper_by_variant(suite), places_shown(suite), title)
     models = {variant.run: groups[variant.name] for variant in suite.variants if variant.name in groups}
     parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items()}
-    seconds = {name: float(np.mean([run["training_seconds"] for run in runs])) for name, runs in models.items()}
+    seconds = {name: float(np.mean([training_seconds(run) for run in runs])) for name, runs in models.items()}
     drawn = {"accuracy": figure}
     if len(models) > 1:
         drawn["parameters"] = pictures.bars(parameters, "parameters", f"{suite.title}: size of the models")

@@ -114,6 +114,7 @@ def _run(
         "test_seed": TEST_SEED,
         "parameters": sum(p.numel() for p in model.parameters()),
         "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
+        "training_cpu_seconds": round(sum(epoch.get("cpu_seconds", epoch["seconds"]) for epoch in history), 2),
         "validation": max(epoch["validation"] for epoch in history),
         "cells": cells,
         **circumstances(),

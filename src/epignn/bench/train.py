@@ -88,7 +88,7 @@ def fit(
     steps = math.ceil(len(train) / config.batch_size)
     started = time.perf_counter()
     for epoch in range(done, config.epochs):
-        begun = time.perf_counter()
+        begun, begun_cpu = time.perf_counter(), time.process_time()
         loss = _epoch(model, optimiser, average, config, train, seed, epoch, steps, backend)
         reached = accuracy(average.model, validation, backend=backend) if len(validation) else 1.0
         if reached >= best_accuracy:
@@ -99,7 +99,14 @@ def fit(
         if out is not None:
             save_tensors(out / WEIGHTS, best)
             _append_history(
-                out, {"epoch": epoch + 1, "loss": loss, "validation": reached, "seconds": round(seconds, 3)}
+                out,
+                {
+                    "epoch": epoch + 1,
+                    "loss": loss,
+                    "validation": reached,
+                    "seconds": round(seconds, 3),
+                    "cpu_seconds": round(time.process_time() - begun_cpu, 3),
+                },
             )
             save_tensors(out / STATE, _state(model, optimiser, average, best, best_accuracy, epoch + 1))
         if report is not None:
