@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.kgc.graph import Graph
+from epignn.models.epignn import LOG_FLOOR
 
 Longs = NDArray[np.int64]
 PRICE = 0.1
@@ -81,7 +82,7 @@ class PathFinder:
             walks, labels, states = self._extend(walks, labels, states, to_tail, self.longest - length)
             ends = np.flatnonzero(walks[:, -1] == tail)
             if len(ends):
-                logs = np.log(np.maximum(states[ends], 1e-10))
+                logs = np.log(np.maximum(states[ends], LOG_FLOOR))
                 scores = length * PRICE - np.einsum("pfk,fk->p", logs, self.vectors[relation])
                 least = int(scores.argmin())
                 if best is None or scores[least] < best[0]:
