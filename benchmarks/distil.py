@@ -1,0 +1,117 @@
+"""Distil trained models and test what was read off them, against the true table and on problems up to k = 100.
+
+    python benchmarks/distil.py runs/rcc8_seed0 runs/ia_seed1 …
+
+Writes a record a model, `results/distil/<model>.json`. The true table is used to compare with the result alone.
+With EPIGNN_DATA set, the published files of a calculus, or of kinship, are tested as well.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from epignn.bench.config import to_dict
+from epignn.bench.record import circumstances, write_record
+from epignn.bench.sources import generated, training_data
+from epignn.bench.store import Trained, load_model
+from epignn.calculus import load
+from epignn.data.dataset import Dataset
+from epignn.data.generate import PUBLISHED_NAMES
+from epignn.data.readers import read_graphs
+from epignn.data.star_csv import read_csv
+from epignn.distil.calculus import distil_calculus
+from epignn.distil.evaluate import compared, exact_figures, rule_figures
+from epignn.distil.horn import distil_rules
+from epignn.distil.reading import read_weights
+
+from record import RESULTS
+
+CELLS = ((4, 3, 40), (9, 1, 40), (9, 3, 20), (12, 6, 5), (15, 8, 3), (100, 1, 1))
+"""k, b and problems of each label."""
+SEED = 2026
+MOST = 1000
+"""Rows taken of a published file, evenly."""
+
+
+def some(data: Dataset) -> Dataset:
+    return data.select(slice(None, None, max(1, len(data) // MOST)))
+
+
+def calculus_record(trained: Trained, data: Dataset) -> dict[str, Any]:
+    true = load(trained.experiment.data.calculus)
+    reading = read_weights(trained.model, trained.relations)
+    start = time.perf_counter()
+    found = distil_calculus(reading, data)
+    seconds = time.perf_counter() - start
+    alone = distil_calculus(reading, None)
+    cells = [exact_figures(found.calculus, generated(true, k, b, n, SEED)) for k, b, n in CELLS]
+    published = []
+    if folder := os.environ.get("EPIGNN_DATA"):
+        name = PUBLISHED_NAMES.get(true.name, true.name)
+        for path in sorted((Path(folder) / "rcc8_ia").glob(f"test_{name}_*.csv.gz")):
+            published.append(
+                {"file": path.name, **exact_figures(found.calculus, some(read_csv(path, found.calculus)))}
+            )
+    return {
+        "seconds": round(seconds, 2),
+        "recovery": compared(found.calculus, true),
+        "recovery_by_weights": compared(alone.calculus, true),
+        "certificate": found.certificate.to_dict(),
+        "cells": cells,
+        "published": published,
+    }
+
+
+def rules_record(trained: Trained, data: Dataset, tests: list[Path]) -> dict[str, Any]:
+    start = time.perf_counter()
+    found = distil_rules(trained.model, trained.relations, data, trained.experiment.training.temperature)
+    seconds = time.perf_counter() - start
+    alone = distil_rules(trained.model, trained.relations, None, trained.experiment.training.temperature)
+    files = []
+    for path in tests:
+        test = read_graphs(path, trained.relations)
+        files.append(
+            {
+                "file": path.name,
+                **rule_figures(found.rules, test),
+                "by_weights": rule_figures(alone.rules, test),
+            }
+        )
+    return {
+        "seconds": round(seconds, 2),
+        "rules": len(found.rules.rules),
+        "shown": sum(rule.support > 0 for rule in found.rules.rules),
+        "invented": found.rules.relations[found.rules.named :],
+        "files": files,
+    }
+
+
+def tests_beside(trained: Trained) -> list[Path]:
+    """The test files in the folder of the training files."""
+    folder = Path(trained.experiment.data.files[0]).parent
+    return sorted([*folder.glob("*test*.csv.gz"), *folder.glob("test.jsonl.gz")])
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for name in sys.argv[1:]:
+        trained = load_model(name)
+        data, _ = training_data(trained.experiment.data)
+        if trained.experiment.data.calculus:
+            figures = calculus_record(trained, data)
+            print(f"  {name}: {figures['recovery']}, by weights {figures['recovery_by_weights']}")
+        else:
+            figures = rules_record(trained, data, tests_beside(trained))
+            shown = ", ".join(f"{f['file'].split('_')[0]} {f['unambiguous']:.3f}" for f in figures["files"])
+            print(f"  {name}: {figures['rules']} rules; unambiguous rows right: {shown}")
+        experiment = to_dict(trained.experiment)
+        experiment["data"]["files"] = [Path(file).name for file in experiment["data"]["files"]]
+        record = {"experiment": experiment, "seed": trained.seed, **figures, **circumstances()}
+        write_record(RESULTS / "distil" / f"{Path(name).name}.json", {"model": Path(name).name, **record})
+
+
+main()

@@ -1,0 +1,121 @@
+"""Distil a calculus: identity, converse and composition from the weights, certified by laws and training data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from epignn.calculus.algebra import Calculus
+from epignn.data.dataset import Dataset
+from epignn.distil.certificate import Certificate, Judged, broken_laws
+from epignn.distil.converse import choose_converse, choose_identity
+from epignn.distil.cut import choose_cut
+from epignn.distil.evidence import Evidence
+from epignn.distil.orbits import Bools, Floats, Orbits
+from epignn.distil.reading import Reading
+from epignn.distil.refine import Refined, edges, refine
+from epignn.errors import BadArgument
+
+PROBLEMS = 6000
+"""Distinct training problems, the smallest, by which tables are compared; the certificate counts all."""
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """A calculus and the grounds for it."""
+
+    calculus: Calculus
+    certificate: Certificate
+
+
+def distil_calculus(
+    reading: Reading,
+    data: Dataset | None,
+    name: str = "learnt",
+    source: str = "",
+    problems: int = PROBLEMS,
+    report: Report | None = None,
+) -> Distilled:
+    """The calculus that a model has learnt.
+
+    Args:
+        reading: what its weights say.
+        data: its training data, over the same relations; None to go by weights and laws alone.
+        name: of the calculus.
+        source: where it comes from, for the file.
+        problems: how many of the smallest distinct problems compare tables.
+        report: called with what goes on, steps done and steps in all.
+
+    Raises:
+        BadArgument: the data are over other relations.
+    """
+    if data is not None and data.relations != reading.relations:
+        raise BadArgument(
+            f"the model speaks of {' '.join(reading.relations)}, the data of {' '.join(data.relations)}."
+        )
+    say = report or (lambda what, done, total: None)
+    identity, *distance = choose_identity(reading.distance)
+    converses, *disagreement = choose_converse(reading.triple, identity)
+    orbits = Orbits.of(reading.relations, identity, converses)
+    score = orbits.mean(reading.triple)
+    by_weights, cut = choose_cut(orbits, score, None, lambda done, total: None)
+    if data is None:
+        every = small = None
+        by_cut, refined = by_weights, _by_weights(orbits, score, by_weights)
+    else:
+        every = Evidence.of(data)
+        small = every.smallest(problems)
+        by_cut, cut = choose_cut(
+            orbits, score, small.smallest(problems // 4), lambda done, total: say("cuts", done, total)
+        )
+        refined = refine(orbits, score, by_cut, cut, small, lambda done, total: say("facts", done, total))
+    refined = _fill_empty_cells(orbits, refined)
+    calculus = orbits.calculus(refined.possible, name=name, source=source, title=f"{name}, learnt from examples")
+    laws = broken_laws(calculus)
+    calculus = replace(calculus, associative=not laws["associativity"])
+
+    def judged(chosen: Bools) -> tuple[Judged, ...]:
+        return tuple(
+            Judged(orbits.describe(o), float(score[o]), float(refined.gain[o]), bool(refined.possible[o]))
+            for o in np.flatnonzero(chosen).tolist()
+        )
+
+    certificate = Certificate(
+        identity=(reading.relations[identity], distance[0], distance[1]),
+        converse=(disagreement[0], disagreement[1]),
+        laws=laws,
+        cut=cut,
+        highest_possible=refined.highest_possible,
+        lowest_impossible=refined.lowest_impossible,
+        margin=refined.lowest_impossible - refined.highest_possible,
+        facts=len(orbits.free),
+        by_weights=every.judge(orbits.calculus(by_weights)) if every else None,
+        by_cut=every.judge(orbits.calculus(by_cut)) if every else None,
+        table=every.judge(calculus) if every else None,
+        turned=judged(refined.turned),
+        uncertain=judged(refined.uncertain),
+        uncertain_cells=tuple(orbits.cells(np.flatnonzero(refined.uncertain))),
+    )
+    return Distilled(calculus, certificate)
+
+
+def _by_weights(orbits: Orbits, score: Floats, possible: Bools) -> Refined:
+    """What the weights alone decide: everything."""
+    nothing = np.zeros(len(orbits), dtype=bool)
+    free = ~orbits.settled
+    ends = edges(score, free & possible, free & ~possible)
+    return Refined(possible, np.zeros(len(orbits)), nothing, nothing, *ends)
+
+
+def _fill_empty_cells(orbits: Orbits, refined: Refined) -> Refined:
+    """Leave everything possible in a cell of which nothing is: the evidence against all of it cannot be right."""
+    possible, uncertain = refined.possible.copy(), refined.uncertain.copy()
+    while True:
+        empty: Bools = ~np.any(possible[orbits.number], axis=2)
+        added = np.unique(orbits.number[empty])
+        added = added[~orbits.settled[added]]
+        if not len(added):
+            return replace(refined, possible=possible, uncertain=uncertain)
+        possible[added] = uncertain[added] = True

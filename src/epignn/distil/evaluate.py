@@ -1,0 +1,123 @@
+"""Exact reasoning with what was distilled, on benchmark files, in the figures that a model's evaluation gives."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epignn.bench.wilson import wilson
+from epignn.calculus.algebra import Calculus, members
+from epignn.calculus.toml import load_calculus
+from epignn.data.dataset import Dataset
+from epignn.data.prove import answers
+from epignn.data.readers import read_graphs
+from epignn.data.star_csv import read_csv
+from epignn.data.stream import digests
+from epignn.distil.evidence import verdict
+from epignn.distil.reason import reason
+from epignn.distil.rules import RuleSet
+from epignn.distil.rules_file import is_rule_file, load_rules
+
+Report = Callable[[int, int], None]
+
+
+def exact_results(path: Path, files: Sequence[Path], report: Report | None = None) -> list[dict[str, Any]]:
+    """The figures of every file by a calculus or by rules, without a model.
+
+    Args:
+        path: a calculus file or a rule file.
+        files: benchmark files over its relations.
+        report: called with the files done and all of them.
+    """
+    learnt = load_rules(path) if is_rule_file(path) else load_calculus(path)
+    results = []
+    for number, file in enumerate(files):
+        if report is not None:
+            report(number, len(files))
+        results.append({"file": str(file), **_measure(learnt, Path(file))})
+    return results
+
+
+def _measure(learnt: RuleSet | Calculus, file: Path) -> dict[str, Any]:
+    if isinstance(learnt, Calculus):
+        return exact_figures(learnt, read_csv(file, learnt))
+    return rule_figures(learnt, read_graphs(file, learnt.relations[: learnt.named]))
+
+
+def exact_figures(calculus: Calculus, data: Dataset) -> dict[str, Any]:
+    """By closure: an answer is right if it is the label and nothing else.
+
+    Labels are entailed, left open or contradicted.
+    """
+    counts = np.zeros((len(data), len(calculus)), dtype=np.int64)
+    counts[np.arange(len(data)), data.label] = 1
+    found = verdict(answers(data, calculus), counts)
+    return {
+        **_figures(data, found.entailed),
+        "entailed": found.entailed,
+        "open": found.open,
+        "contradicted": found.contradicted,
+    }
+
+
+def compared(learnt: Calculus, true: Calculus) -> dict[str, int]:
+    """How a learnt table differs from a known one, by the names of relations.
+
+    `cells` are all, `equal` those that agree, `excluding` those that lack a true possibility.
+    """
+    position = [true.relations.index(name) for name in learnt.relations]
+
+    def translated(mask: int) -> int:
+        return sum(1 << position[c] for c in members(mask))
+
+    pairs = [
+        (translated(learnt.composition[a][b]), true.composition[position[a]][position[b]])
+        for a in range(len(learnt))
+        for b in range(len(learnt))
+    ]
+    return {
+        "cells": len(pairs),
+        "equal": sum(found == known for found, known in pairs),
+        "excluding": sum(bool(known & ~found) for found, known in pairs),
+    }
+
+
+def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
+    """By rules: of several equally strong answers the one most frequent in training is given.
+
+    `entailed` counts single right answers, `open` rows with several answers or none, `contradicted` single wrong
+    ones; of the open ones, `ambiguous` have several, and `among` of these the label among them. `unambiguous` is
+    the accuracy over rows with a single answer or none.
+    """
+    possible = reason(rules, data).possible
+    several = possible.sum(1)
+    hit = possible[np.arange(len(data)), data.label] if len(data) else np.zeros(0, dtype=bool)
+    preference = np.array(rules.ties if rules.ties else (0,) * rules.named) + 1
+    chosen = np.where(possible, preference, 0).argmax(1) if len(data) else np.zeros(0, dtype=np.int64)
+    right = (several > 0) & (chosen == data.label)
+    alone, ambiguous = several == 1, several > 1
+    clear = int((~ambiguous).sum())
+    return {
+        **_figures(data, int(right.sum())),
+        "entailed": int((hit & alone).sum()),
+        "open": int((~alone).sum()),
+        "contradicted": int((~hit & alone).sum()),
+        "ambiguous": int(ambiguous.sum()),
+        "among": int((hit & ambiguous).sum()),
+        "unambiguous": int((hit & alone).sum()) / clear if clear else 1.0,
+    }
+
+
+def _figures(data: Dataset, right: int) -> dict[str, Any]:
+    """Instances, distinct ones, accuracy and its interval."""
+    low, high = wilson(right, len(data))
+    return {
+        "k": data.k,
+        "b": data.b,
+        "n": len(data),
+        "distinct": len(np.unique(digests(data))),
+        "accuracy": right / len(data) if len(data) else 0.0,
+        "low": low,
+        "high": high,
+    }

@@ -1,0 +1,169 @@
+"""Reasoning with weighted rules on any graph, in any order of composition.
+
+A derivation is as strong as the weakest rule it uses; a fact as strong as its strongest derivation. So rules are
+taken by falling weight, in tenths: all that follows from the rules so far is derived before a weaker one is tried,
+and a query is answered by what is first derived of it. Facts are bit rows: `facts[r, i]` has a bit for every
+entity j with r(i, j), so that r1(X, Y), r2(Y, Z) -> r3(X, Z) joins whole rows, and all graphs are treated
+together. A thousand facts in a chain take seconds.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.data.dataset import Dataset, offsets
+from epignn.distil.rules import GRADES, RuleSet
+from epignn.errors import BadArgument
+
+Rows = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+Bodies = dict[tuple[int, int], list[int]]
+"""Rules by their bodies: what r1, r2 conclude."""
+BATCH_NODES = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What rules derive of each query.
+
+    Attributes:
+        possible: (G, R) the named relations derived first; all of them are equally strong.
+        strength: (G,) the weight of the weakest rule needed, in tenths rounded up; 0 where nothing is derived.
+    """
+
+    possible: NDArray[np.bool_]
+    strength: NDArray[np.float64]
+
+
+def reason(rules: RuleSet, data: Dataset) -> Answers:
+    """Answer the queries of all graphs, which speak of the named relations.
+
+    Raises:
+        BadArgument: the data are over other relations.
+    """
+    if rules.relations[: rules.named] != data.relations:
+        raise BadArgument("the rules and the data speak of different relations.")
+    parts = [_Batch(rules, data.select(slice(*part))).answers() for part in _parts(data)]
+    return Answers(
+        np.concatenate([part.possible for part in parts]) if parts else np.zeros((0, rules.named), bool),
+        np.concatenate([part.strength for part in parts]) if parts else np.zeros(0),
+    )
+
+
+def _parts(data: Dataset) -> Iterator[tuple[int, int]]:
+    """Runs of graphs of moderate size together."""
+    first, nodes = 0, 0
+    for g, count in enumerate(data.node_count.tolist()):
+        if nodes and nodes + count > BATCH_NODES:
+            yield first, g
+            first, nodes = g, 0
+        nodes += count
+    if len(data):
+        yield first, len(data)
+
+
+class _Batch:
+    """Graphs that are closed together; entities are numbered through, bits count from 0 in each graph."""
+
+    def __init__(self, rules: RuleSet, data: Dataset) -> None:
+        self.rules = rules
+        self.size = data.node_count.astype(np.int64)
+        self.query_head, self.query_tail = data.query_head.astype(np.int64), data.query_tail.astype(np.int64)
+        start = offsets(self.size)
+        nodes, words = int(start[-1]), (int(self.size.max(initial=1)) + 63) // 64
+        source = np.repeat(start[:-1], data.edge_count) + data.edge_source
+        self.facts: Rows = np.zeros((len(rules.relations), nodes, words), dtype=np.uint64)
+        word, bit = _place(data.edge_target.astype(np.int64))
+        np.bitwise_or.at(self.facts, (data.edge_label, source, word), bit)
+        self.loops: Rows = np.zeros((nodes, words), dtype=np.uint64)
+        word, bit = _place(np.arange(nodes) - np.repeat(start[:-1], self.size))
+        self.loops[np.arange(nodes), word] = bit
+        self.facts &= ~self.loops
+
+    def answers(self) -> Answers:
+        """Derive by falling weight until every query is answered, or no rule is left."""
+        possible = self._asked()
+        strength: NDArray[np.float64] = np.where(possible.any(1), 1.0, 0.0)
+        waiting = np.arange(len(possible))
+        known: Bodies = {}
+        for grade, group in groupby(self.rules.rules, key=lambda rule: rule.grade):
+            waiting = self._keep(waiting, strength[waiting] == 0)
+            if not len(waiting):
+                break
+            fresh: Bodies = {}
+            for rule in group:
+                for bodies in (fresh, known):
+                    bodies.setdefault((rule.left, rule.right), []).append(rule.head)
+            self._close(fresh, known)
+            asked = self._asked()
+            possible[waiting], strength[waiting] = asked, np.where(asked.any(1), grade / GRADES, 0)
+        return Answers(possible, strength)
+
+    def _keep(self, graphs: Ints, chosen: NDArray[np.bool_]) -> Ints:
+        """Go on with some of the graphs."""
+        nodes = np.repeat(chosen, self.size)
+        self.facts, self.loops = self.facts[:, nodes], self.loops[nodes]
+        self.size = self.size[chosen]
+        self.query_head, self.query_tail = self.query_head[chosen], self.query_tail[chosen]
+        self.base = np.repeat(offsets(self.size)[:-1], self.size)  # the first entity of each entity's graph
+        return graphs[chosen]
+
+    def _asked(self) -> NDArray[np.bool_]:
+        word, bit = _place(self.query_tail)
+        rows = self.facts[: self.rules.named, offsets(self.size)[:-1] + self.query_head, word]
+        return np.asarray((rows & bit) != 0).T.copy()
+
+    def _close(self, fresh: Bodies, known: Bodies) -> None:
+        """Derive all that follows from the known rules, of which some are fresh and see every fact first."""
+        new = np.zeros_like(self.facts)
+        pairs = {left: self._pairs(self.facts[left]) for left in {left for left, _ in fresh}}
+        for (left, right), heads in fresh.items():
+            _join(new, heads, *pairs[left], self.facts[right])
+        while self._add(new):
+            frontier, new = new, np.zeros_like(new)
+            grown: NDArray[np.bool_] = np.any(frontier, axis=2)  # relations that have fresh facts of an entity
+            some: NDArray[np.bool_] = np.any(grown, axis=1)
+            fresh_pairs = {left: self._pairs(frontier[left]) for left in np.flatnonzero(some).tolist()}
+            every_pair = {left: self._pairs(self.facts[left]) for left in {a for a, b in known if some[b]}}
+            for (left, right), heads in known.items():
+                if some[left]:
+                    _join(new, heads, *fresh_pairs[left], self.facts[right])
+                if some[right]:
+                    i, m = every_pair[left]
+                    met = grown[right][m]
+                    _join(new, heads, i[met], m[met], frontier[right])
+
+    def _add(self, new: Rows) -> bool:
+        """Keep what was not known, of two different entities; whether there is any."""
+        new &= ~self.facts
+        new &= ~self.loops
+        self.facts |= new
+        return bool(new.any())
+
+    def _pairs(self, rows: Rows) -> tuple[Ints, Ints]:
+        """The entities (i, m) of the facts in some rows, in the order of i."""
+        active = np.flatnonzero(rows.any(1))
+        bits = np.unpackbits(rows[active].view(np.uint8), axis=1, bitorder="little")
+        at, m = np.divmod(np.flatnonzero(bits), bits.shape[1])
+        i = active[at]
+        return i, m + self.base[i]
+
+
+def _place(entity: Ints) -> tuple[Ints, Rows]:
+    """The word of an entity's bit, and the bit."""
+    word, bit = np.divmod(entity, 64)
+    return word, np.uint64(1) << bit.astype(np.uint64)
+
+
+def _join(result: Rows, heads: list[int], i: Ints, m: Ints, right: Rows) -> None:
+    """Add to the heads' rows i what the row of m has, for all pairs (i, m), which are in the order of i."""
+    if len(i):
+        first = np.ones(len(i), dtype=bool)
+        np.not_equal(i[1:], i[:-1], out=first[1:])
+        starts = np.flatnonzero(first)
+        joined = np.bitwise_or.reduceat(right[m], starts, axis=0)
+        for head in heads:
+            result[head, i[starts]] |= joined

@@ -1,0 +1,123 @@
+"""`epignn distil`, and `evaluate` on what it writes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from epignn.bench.config import DataConfig, Experiment, TrainConfig
+from epignn.bench.sources import split
+from epignn.bench.train import fit
+from epignn.calculus import load
+from epignn.calculus.toml import load_calculus
+from epignn.distil.rules_file import load_rules
+from epignn.models.epignn import ModelConfig
+from tests.distil.test_horn import circle
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def cell(epignn, tmp_path):
+    out = tmp_path / "cells"
+    epignn("generate", "rcc8", "--k", 6, "--b", 2, "--per-label", 3, "--seed", 9, "--out", out)
+    return out / "test_rcc8_k_6_b_2.csv.gz"
+
+
+def test_a_calculus_from_the_shipped_model(epignn, cell, tmp_path):
+    files = tmp_path / "train"
+    epignn("generate", "rcc8", "--k", "2-3", "--b", "1", "--per-label", 40, "--seed", 3, "--out", files)
+    names = sorted(files.glob("*.csv.gz"))
+    out = tmp_path / "mine.toml"
+    ran = epignn("distil", "rcc8", "--data", *names, "--out", out)
+    assert ran.code == 0, ran.err
+    assert "laws: all 6 hold" in ran.out
+    assert "640 of 640 instances entailed, 0 open, 0 contradicted" in ran.out
+    assert load_calculus(out).composition == load("rcc8").composition
+    certificate = json.loads((tmp_path / "mine.certificate.json").read_text())
+    assert certificate["laws"] == dict.fromkeys(certificate["laws"], 0)
+    document = json.loads(epignn("evaluate", out, cell, "--json").out)
+    (result,) = document["results"]
+    assert (result["n"], result["accuracy"], result["entailed"]) == (24, 1.0, 24)
+    shown = epignn("evaluate", out, cell).out
+    assert "entailed" in shown
+
+
+def test_by_the_weights_alone(epignn, tmp_path):
+    ran = epignn("distil", "allen", "--weights-only", "--out", tmp_path / "ia.toml", "--json")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["lawful"]
+    assert document["table"] is None
+    assert load_calculus(tmp_path / "ia.toml").composition == load("allen").composition
+
+
+@pytest.fixture
+def walker(tmp_path):
+    """A model of steps around a circle, which are no calculus that the project knows."""
+    data = circle(np.random.default_rng(0), 600, (2, 3))
+    path = tmp_path / "circle.jsonl"
+    lines = []
+    for g in range(len(data)):
+        example = data.example(g)
+        edges = [[s, t, r] for s, r, t in example.edges]
+        lines.append(json.dumps({"edges": edges, "query": [*example.query, example.label]}))
+    path.write_text("\n".join(lines) + "\n")
+    experiment = Experiment(
+        data=DataConfig(calculus="", files=(str(path),)),
+        model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
+        training=TrainConfig(epochs=1, loss="cross_entropy"),
+    )
+    graphs = split((data, None), experiment.data, experiment.model, 0)
+    fit(experiment, *graphs, 0, tmp_path / "run")
+    return tmp_path / "run", path
+
+
+def test_rules(epignn, walker, tmp_path):
+    run, path = walker
+    out = tmp_path / "rules.toml"
+    ran = epignn("distil", run, "--out", out)
+    assert ran.code == 0, ran.err
+    assert "invented relations: none" in ran.out
+    assert "by1(X, Y), by1(Y, Z) -> by2(X, Z)" in {load_rules(out).describe(rule) for rule in load_rules(out).rules}
+    (result,) = json.loads(epignn("evaluate", out, path, "--json").out)["results"]
+    assert (result["accuracy"], result["ambiguous"]) == (1.0, 0)
+    document = json.loads(epignn("distil", run, "--data", path, "--out", out, "--json").out)
+    assert document["shown"] >= 25
+
+
+def test_exact_evaluation_does_not_load_torch(epignn, cell, tmp_path):
+    out = tmp_path / "mine.toml"
+    assert epignn("distil", "rcc8", "--weights-only", "--out", out).code == 0
+    code = (
+        "import sys; sys.argv = ['epignn', 'evaluate', sys.argv[1], sys.argv[2]]\n"
+        "from epignn.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as stopped:\n    assert not stopped.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, str(out), str(cell)], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("distil", "rcc9"), "Unknown model 'rcc9'"),
+        (("distil", "rcc8", "--kind", "tables"), "--kind must be"),
+        (("distil", "rcc8", "--weights-only", "--data", "x.csv"), "leave --data out"),
+        (("distil", "rcc8", "--out", "nowhere/x.toml"), "a folder that is there"),
+        (("distil", "rcc8", "--data", "none.csv"), "cannot read it"),
+        (("evaluate", "none.toml", "x.csv"), "cannot read it"),
+    ],
+)
+def test_bad_input(epignn, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = epignn(*arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert not list(tmp_path.iterdir())

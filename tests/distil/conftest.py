@@ -1,0 +1,70 @@
+"""Models and readings that say exactly what a calculus says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from epignn.bench.sources import generated
+from epignn.calculus.algebra import Calculus
+from epignn.data.dataset import Dataset
+from epignn.distil.reading import Reading
+from epignn.models.epignn import EpiGNN, ModelConfig
+
+SURE = 40.0
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def table(calculus: Calculus) -> np.ndarray:
+    """(R, R, R): whether c ∈ a ∘ b."""
+    bits = calculus.composition_table[..., None] >> np.arange(len(calculus), dtype=np.uint64) & np.uint64(1)
+    return bits.astype(bool)
+
+
+def exact_model(calculus: Calculus) -> EpiGNN:
+    """One facet, a component for each relation, a_ij uniform over the composition (as in Proposition 2)."""
+    count = len(calculus)
+    model = EpiGNN(count, ModelConfig(dim=count, facets=1), torch.Generator().manual_seed(0))
+    order = [calculus.identity, *(r for r in range(count) if r != calculus.identity)]
+    component = np.argsort(order)
+    with torch.no_grad():
+        model.relation_RFK.fill_(0)
+        model.relation_RFK[torch.arange(count), 0, torch.from_numpy(component)] = SURE
+        possible = torch.from_numpy(table(calculus)[np.ix_(order[1:], order, order)])
+        model.composition_FIJK[0] = torch.where(possible, 0.0, -SURE)
+    return model
+
+
+def exact_reading(calculus: Calculus) -> Reading:
+    """Scores of 0 for what is possible, 10 for what is not."""
+    distance = np.ones(len(calculus))
+    distance[calculus.identity] = 0
+    return Reading(calculus.relations, distance, np.where(table(calculus), 0.0, 10.0))
+
+
+def problems(calculus: Calculus, per_label: int, seed: int = 1) -> Dataset:
+    """Training problems of the benchmark's cells."""
+    return Dataset.concat([generated(calculus, k, b, per_label, seed) for k in (2, 3, 4) for b in (1, 2, 3)])
+
+
+def renamed(calculus: Calculus, rng: np.random.Generator) -> Calculus:
+    """The same calculus with its relations in another order, under other names."""
+    order = rng.permutation(len(calculus))
+    position = np.argsort(order)
+    moved = table(calculus)[np.ix_(order, order, order)]
+    masks = (moved * (1 << np.arange(len(calculus)))).sum(2)
+    return replace(
+        calculus,
+        name="other",
+        relations=tuple(f"r{number}" for number in range(len(calculus))),
+        identity=int(position[calculus.identity]),
+        converses=tuple(int(position[calculus.converses[r]]) for r in order),
+        composition=tuple(map(tuple, masks.tolist())),
+        aliases={},
+        tractable=frozenset(),
+    )

@@ -1,0 +1,45 @@
+"""Identity and converse: against all involutions, for few relations."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from epignn.calculus import load
+from epignn.distil.converse import EXACT_MATCHING, choose_converse, choose_identity, disagreement
+from tests.distil.conftest import exact_reading, table
+
+
+def involutions(count: int, identity: int):
+    for order in permutations(range(count)):
+        if order[identity] == identity and all(order[order[r]] == r for r in range(count)):
+            yield order
+
+
+@pytest.mark.parametrize("name", ["point", "rcc5", "rcc8"])
+def test_the_true_converse_disagrees_least_of_all(name):
+    true = load(name)
+    rng = np.random.default_rng(0)
+    triple = np.where(table(true), 0.0, 10.0) + rng.normal(0, 2, (len(true),) * 3)
+    best = min(involutions(len(true), true.identity), key=lambda order: disagreement(triple, order))
+    found, least, other = choose_converse(triple, true.identity)
+    assert found == best == true.converses
+    assert least == disagreement(triple, best) < other
+
+
+def test_every_shipped_converse(calculus):
+    reading = exact_reading(calculus)
+    identity, distance, other = choose_identity(reading.distance)
+    assert (identity, distance, other) == (calculus.identity, 0, 1)
+    assert choose_converse(reading.triple, identity)[:2] == (calculus.converses, 0)
+
+
+def test_many_relations_are_paired_greedily_first():
+    count = EXACT_MATCHING + 4
+    converses = [0, *(r + 1 if r % 2 else r - 1 for r in range(1, count))]
+    converses[-1] = count - 1
+    triple = np.full((count, count, count), 5.0)
+    for a, b in enumerate(converses):
+        triple[a, b, 0] = 0.0
+        triple[0, a, a] = triple[a, 0, a] = 0.0
+    assert choose_converse(triple, 0)[0] == tuple(converses)
