@@ -10,7 +10,8 @@ import numpy as np
 
 from epignn.bench.collate import prepare_for
 from epignn.bench.config import DataConfig, Experiment, from_dict, load_experiment, to_dict
-from epignn.bench.evaluate import scores, wilson
+from epignn.bench.distilled import accuracy, distil
+from epignn.bench.evaluate import scores
 from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import (
     FAMILIES,
@@ -22,8 +23,10 @@ from epignn.bench.sources import (
     training_data,
     world,
 )
+from epignn.bench.store import WEIGHTS, load_model
 from epignn.bench.suites import TEST_SEED, Suite, Variant, file_stem
 from epignn.bench.train import Epoch, fit, read_history
+from epignn.bench.wilson import wilson
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.data.families import TERMS
@@ -57,14 +60,17 @@ def reproduce(
         experiment = load_experiment(variant.experiment, (*variant.settings, *(QUICK if quick else ())))
         for seed in seeds:
             path = folder / f"{file_stem(variant.name)}_seed{seed}.json"
-            known = [record for record in _read(path) if _same(record, experiment)]
-            if known:
-                say(f"{variant.name}, seed {seed}: recorded already")
-                records += known
-                continue
             run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
-            record = _run(variant, experiment, seed, suite, run, quick, say)
-            write_record(path, record)
+            record = next((record for record in _read(path) if _same(record, experiment)), None)
+            if record is None:
+                record = _run(variant, experiment, seed, suite, run, quick, say)
+                write_record(path, record)
+            else:
+                say(f"{variant.name}, seed {seed}: recorded already")
+            if suite.distil and "distilled" not in record["cells"][0] and (run / WEIGHTS).exists():
+                say(f"{variant.name}, seed {seed}: distilling")
+                write_record(path, _with_distilled(record, experiment, run, 5 if quick else suite.per_label))
+                record = _read(path)[0]
             records.append(record)
     return records
 
@@ -119,6 +125,17 @@ def _run(
         "cells": cells,
         **circumstances(),
     }
+
+
+def _with_distilled(record: dict[str, Any], experiment: Experiment, run: Path, per_label: int) -> dict[str, Any]:
+    """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
+    trained = load_model(str(run))
+    learnt = distil(trained.model, trained.relations, experiment, training_data(experiment.data)[0])
+    cells = []
+    for cell in record["cells"]:
+        test = cell_problems(experiment.data, trained.relations, cell["k"], cell["b"], per_label)
+        cells.append({**cell, "distilled": accuracy(learnt, test)})
+    return {**record, "cells": cells}
 
 
 def cell_problems(config: DataConfig, relations: Sequence[str], k: int, b: int, per_label: int) -> Dataset:

@@ -53,6 +53,7 @@ class Suite:
         per_label: test problems of each label in each cell.
         paper: the paper's figures by row name: mean over all cells, and single cells.
         seeds: runs of each row, unless asked otherwise.
+        distil: whether what each model is distilled into is tested too.
     """
 
     title: str
@@ -61,6 +62,7 @@ class Suite:
     per_label: int
     paper: MappingProxyType[str, float]
     seeds: int = 3
+    distil: bool = False
 
 
 def _same(*names: str) -> tuple[Variant, ...]:
@@ -119,15 +121,15 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
     {
         "rcc8": Suite(
             "RCC-8, k = 2..9, b = 1..3", _same("rcc8-paper", "rcc8"), MAIN, 100,
-            MappingProxyType({"average": 0.96, "k=9 b=3": 0.80}),
+            MappingProxyType({"average": 0.96, "k=9 b=3": 0.80}), distil=True,
         ),
         "ia": Suite(
             "Interval algebra, k = 2..9, b = 1..3", _same("ia-paper", "ia"), MAIN, 60,
-            MappingProxyType({}),
+            MappingProxyType({}), distil=True,
         ),
         "expanded": Suite(
             "Expanded sets, k up to 15, b up to 8", _same("rcc8-paper", "rcc8", "ia-paper", "ia"), EXPANDED, 40,
-            MappingProxyType({"rcc8 k=15 b=8": 0.74, "ia k=15 b=8": 0.77}),
+            MappingProxyType({"rcc8 k=15 b=8": 0.74, "ia k=15 b=8": 0.77}), distil=True,
         ),
         "rounds": Suite(
             "RCC-8 by message-passing rounds, b = 3",
@@ -153,7 +155,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
                 Variant("paper's, min", "clutrr-paper", ('model.pooling="min"',)),
                 Variant("clutrr", "clutrr"),
             ),
-            tuple((k, 0) for k in range(5, 11)), 0, _hops(CLUTRR_PAPER, 5), seeds=10,
+            tuple((k, 0) for k in range(5, 11)), 0, _hops(CLUTRR_PAPER, 5), seeds=10, distil=True,
         ),
         "clutrr-23": Suite(
             "CLUTRR, trained on 2 and 3 hops",
@@ -162,7 +164,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
                 Variant("paper's, min, 2-3", "clutrr-paper", (*SHORT, 'model.pooling="min"')),
                 Variant("clutrr, 2-3", "clutrr", SHORT),
             ),
-            tuple((k, 0) for k in range(4, 11)), 0, _hops(CLUTRR_23_PAPER, 4), seeds=10,
+            tuple((k, 0) for k in range(4, 11)), 0, _hops(CLUTRR_23_PAPER, 4), seeds=10, distil=True,
         ),
         "graphlog": Suite(
             "Graphlog, world 32",
