@@ -175,16 +175,16 @@ def evaluate(
 
     Of a link prediction model, the metrics of every protocol, beside baselines.
     """
+    if model.endswith(".toml"):
+        from epignn.cli.distil import evaluate_exact
+
+        return evaluate_exact(Path(model), files, as_json)
     from epignn.kgc.store import is_run
 
     if is_run(model):
         from epignn.cli import kgc
 
         return kgc.evaluate(model, [str(file) for file in files], negatives, as_json)
-    if model.endswith(".toml"):
-        from epignn.cli.distil import evaluate_exact
-
-        return evaluate_exact(Path(model), files, as_json)
     from epignn.bench.store import load_model
 
     trained = load_model(model)
