@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.kgc.families import family, lines
+from ..kgc.families import family, lines
 
 SMALL = (
     "--set", "training.epochs=12", "--set", "training.batch_size=4", "--set", "model.dim=16",
