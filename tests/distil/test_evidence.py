@@ -57,7 +57,7 @@ def test_smallest_problems_come_first():
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_no_single_change_of_the_true_table_is_likelier(noise, rng):
-    true = load("rcc8")
+    true = load("rcc5")
     evidence = Evidence.of(corrupt(problems(true, 60), noise, rng))
     orbits = Orbits.of(true.relations, true.identity, true.converses)
     possible = orbits.possible(true)

@@ -10,7 +10,7 @@ from epignn.data.dataset import Dataset
 from epignn.distil.certificate import Certificate, Judged, broken_laws
 from epignn.distil.converse import choose_converse, choose_identity
 from epignn.distil.cut import choose_cut
-from epignn.distil.evidence import Evidence
+from epignn.distil.evidence import Evidence, Verdict
 from epignn.distil.orbits import Bools, Floats, Orbits
 from epignn.distil.reading import Reading
 from epignn.distil.refine import Refined, edges, refine
@@ -18,6 +18,9 @@ from epignn.errors import BadArgument
 
 PROBLEMS = 6000
 """Distinct training problems, the smallest, by which tables are compared; the certificate counts all."""
+
+CUT_SHARE = 4
+"""Cuts differ more than single facts do: a quarter of these problems tells them apart."""
 
 Report = Callable[[str, int, int], None]
 
@@ -55,26 +58,15 @@ def distil_calculus(
         raise BadArgument(
             f"the model speaks of {' '.join(reading.relations)}, the data of {' '.join(data.relations)}."
         )
-    say = report or (lambda what, done, total: None)
     identity, *distance = choose_identity(reading.distance)
     converses, *disagreement = choose_converse(reading.triple, identity)
     orbits = Orbits.of(reading.relations, identity, converses)
     score = orbits.mean(reading.triple)
-    by_weights, cut = choose_cut(orbits, score, None, lambda done, total: None)
-    if data is None:
-        every = small = None
-        by_cut, refined = by_weights, _by_weights(orbits, score, by_weights)
-    else:
-        every = Evidence.of(data)
-        small = every.smallest(problems)
-        by_cut, cut = choose_cut(
-            orbits, score, small.smallest(problems // 4), lambda done, total: say("cuts", done, total)
-        )
-        refined = refine(orbits, score, by_cut, cut, small, lambda done, total: say("facts", done, total))
-    refined = _fill_empty_cells(orbits, refined)
+    evidence = None if data is None else Evidence.of(data)
+    decision = _decide(orbits, score, evidence, problems, report or (lambda what, done, total: None))
+    refined = decision.refined
     calculus = orbits.calculus(refined.possible, name=name, source=source, title=f"{name}, learnt from examples")
     laws = broken_laws(calculus)
-    calculus = replace(calculus, associative=not laws["associativity"])
 
     def judged(chosen: Bools) -> tuple[Judged, ...]:
         return tuple(
@@ -82,23 +74,48 @@ def distil_calculus(
             for o in np.flatnonzero(chosen).tolist()
         )
 
+    def verdict(possible: Bools) -> Verdict | None:
+        return None if evidence is None else evidence.judge(orbits.calculus(possible))
+
     certificate = Certificate(
         identity=(reading.relations[identity], distance[0], distance[1]),
         converse=(disagreement[0], disagreement[1]),
         laws=laws,
-        cut=cut,
+        cut=decision.cut,
         highest_possible=refined.highest_possible,
         lowest_impossible=refined.lowest_impossible,
         margin=refined.lowest_impossible - refined.highest_possible,
         facts=len(orbits.free),
-        by_weights=every.judge(orbits.calculus(by_weights)) if every else None,
-        by_cut=every.judge(orbits.calculus(by_cut)) if every else None,
-        table=every.judge(calculus) if every else None,
+        by_weights=verdict(decision.by_weights),
+        by_cut=verdict(decision.by_cut),
+        table=verdict(refined.possible),
         turned=judged(refined.turned),
         uncertain=judged(refined.uncertain),
         uncertain_cells=tuple(orbits.cells(np.flatnonzero(refined.uncertain))),
     )
-    return Distilled(calculus, certificate)
+    return Distilled(replace(calculus, associative=not laws["associativity"]), certificate)
+
+
+@dataclass(frozen=True, eq=False)
+class _Decision:
+    """The table by laws and weights, by the data's cut at a score, and as refined."""
+
+    by_weights: Bools
+    by_cut: Bools
+    cut: float
+    refined: Refined
+
+
+def _decide(orbits: Orbits, score: Floats, evidence: Evidence | None, problems: int, report: Report) -> _Decision:
+    """Cut, refine, and fill cells that would be empty; without evidence the laws cut and the weights decide all."""
+    by_weights, cut = choose_cut(orbits, score, None, lambda done, total: None)
+    if evidence is None:
+        refined = _fill_empty_cells(orbits, _by_weights(orbits, score, by_weights))
+        return _Decision(by_weights, by_weights, cut, refined)
+    small, fewer = evidence.smallest(problems), evidence.smallest(problems // CUT_SHARE)
+    by_cut, cut = choose_cut(orbits, score, fewer, lambda done, total: report("cuts", done, total))
+    refined = refine(orbits, score, by_cut, cut, small, lambda done, total: report("facts", done, total))
+    return _Decision(by_weights, by_cut, cut, _fill_empty_cells(orbits, refined))
 
 
 def _by_weights(orbits: Orbits, score: Floats, possible: Bools) -> Refined:

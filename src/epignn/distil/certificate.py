@@ -1,5 +1,6 @@
 """What is certain of a distilled calculus and what is not, as data and as lines for people."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -67,8 +68,11 @@ class Certificate:
         return not any(self.laws.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return asdict(self)
+        """As plain values, for JSON; an infinite margin, where nothing is decided on one side, is None."""
+        return {
+            key: None if isinstance(value, float) and math.isinf(value) else value
+            for key, value in asdict(self).items()
+        }
 
     def lines(self) -> Iterator[str]:
         """The certificate in words."""

@@ -19,9 +19,5 @@ def calculus_text(distilled: Distilled) -> str:
 
 
 def certificate_text(distilled: Distilled) -> str:
-    """The certificate as JSON; infinite margins, where nothing is decided on one side, are null."""
-    document = {
-        key: None if isinstance(value, float) and value in (float("inf"), -float("inf")) else value
-        for key, value in distilled.certificate.to_dict().items()
-    }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """The certificate as JSON."""
+    return json.dumps(distilled.certificate.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -27,7 +27,7 @@ def nameless(walks: Walks, heads: Heads) -> list[Body]:
     for walk, seen in walks.labels.items():
         chart = derived(walk, heads)
         label = seen.most_common(1)[0][0]
-        if chart[0, len(walk)] != 1 << label:
+        if not chart[0, len(walk)] >> label & 1:
             for body in {body for stretch in _shortest(chart, len(walk)) for body in bodies(chart, stretch)}:
                 needed[body] += seen.total()
     return [body for body, _ in needed.most_common(MOST)]
