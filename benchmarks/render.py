@@ -132,6 +132,9 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "clutrr-table": suite_table("clutrr"),
     "clutrr23-table": suite_table("clutrr-23"),
     "graphlog-table": suite_table("graphlog"),
+    "families-table": suite_table("families"),
+    "worlds-table": suite_table("worlds"),
+    "paths-table": suite_table("paths"),
     "kgc-table": kgc_table,
 }
 

@@ -41,7 +41,7 @@ def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
         figure = pictures.accuracy_by_row(own, _paper_by_variant(suite), places_shown(suite), title)
     models = {variant.run: groups[variant.name] for variant in suite.variants if variant.name in groups}
     parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items()}
-    seconds = {name: float(np.mean([training_seconds(run) for run in runs])) for name, runs in models.items()}
+    seconds = {name: training_seconds(runs) for name, runs in models.items()}
     drawn = {"accuracy": figure}
     if len(models) > 1:
         drawn["parameters"] = pictures.bars(parameters, "parameters", f"{suite.title}: size of the models")

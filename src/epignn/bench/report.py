@@ -83,9 +83,10 @@ def figures(suite: Suite, record: Record, measure: Measure = accuracy) -> dict[s
     return known
 
 
-def training_seconds(record: Record) -> float:
-    """What training took: processor seconds where they are recorded, which a busy machine does not change."""
-    return float(record["training_cpu_seconds" if "training_cpu_seconds" in record else "training_seconds"])
+def training_seconds(runs: Sequence[Record]) -> float:
+    """What training took on average: processor seconds, which a busy machine does not change, of runs that tell."""
+    told = [run["training_cpu_seconds"] for run in runs if "training_cpu_seconds" in run]
+    return float(np.mean(told or [run["training_seconds"] for run in runs]))
 
 
 def spread(values: Sequence[float]) -> str:
@@ -152,7 +153,7 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
     groups = by_variant(suite, records)
     for variant, runs in groups.items():
         papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
-        seconds = f"{np.mean([training_seconds(run) for run in runs]):.0f}"
+        seconds = f"{training_seconds(runs):.0f}"
         add(variant, str(len(runs)), _spreads(suite, runs) | papers, f"{runs[0]['parameters']:,}", seconds)
         if any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"]):
             add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))

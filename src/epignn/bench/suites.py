@@ -185,7 +185,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
         "families": Suite(
             "Generated families, trained on 2 to 4 hops",
             (Variant("families", "clutrr", ('data.source="families"', "data.per_label=4000")),),
-            tuple((k, 0) for k in (5, 10, 20, 50, 100)), 40, MappingProxyType({}),
+            tuple((k, 0) for k in (5, 10, 20, 50, 100)), 40, MappingProxyType({}), distil=True,
         ),
     }
 )  # fmt: skip

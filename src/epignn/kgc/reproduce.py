@@ -170,7 +170,9 @@ def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list
 
 
 def _spread(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.1f} ± {2 * np.std(values):.1f}" if len(values) else "–"
+    if len(values) < 2:
+        return f"{values[0]:.1f}" if len(values) else "–"
+    return f"{np.mean(values):.1f} ± {2 * np.std(values):.1f}"
 
 
 def _peak_mb() -> int | None:
