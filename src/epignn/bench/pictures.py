@@ -191,9 +191,15 @@ def _figure(width: float, height: float) -> "Figure":
     return figure
 
 
+INCHES_OF_LETTER = 0.07
+"""About how wide a letter of a legend is."""
+
+
 def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Below everything, where it hides nothing."""
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), frameon=False)
+    room = figure.get_figwidth() / (INCHES_OF_LETTER * (max(map(len, labels)) + 8))
+    columns = max(1, min(len(labels), 4, int(room)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _plain(axes: Any, along: str = "y") -> None:
