@@ -32,7 +32,7 @@ from record import RESULTS
 RUNS = RESULTS.parent / "runs" / "recovery"
 FULL = 800
 SWEEP = (
-    *(f"rcc8:{n}:0:{seed}" for n in (3, 10, 25, 100) for seed in range(3)),
+    *(f"rcc8:{n}:0:{seed}" for n in (1, 3, 10, 25, 100) for seed in range(3)),
     *(f"rcc8:800:{noise}:{seed}" for noise in (0.05, 0.2, 0.4) for seed in range(3)),
     *(f"{name}:800:0:{seed}" for name in ("rcc5", "point", "cardinal") for seed in range(3)),
 )
