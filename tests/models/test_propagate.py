@@ -1,5 +1,7 @@
 """Message passing: the compiled kernels against plain torch and finite differences, and Proposition 2."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -44,6 +46,19 @@ def test_kernel_equals_plain_torch(kind, flow_of, pooling, rounds, self_message,
     torch.testing.assert_close(results[0][1], results[1][1])
     single = propagate(flow, weight.float(), pooling, rounds, self_message, "native")
     torch.testing.assert_close(single.double(), results[0][0], rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("flow_of", FLOWS)
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_one_pass_in_order_equals_as_many_rounds_as_needed(flow_of, pooling, backend, ordered):
+    flow = flow_of(collate(ordered))
+    assert flow.ordered
+    one_pass = propagate(flow, matrices(2, 8), pooling, None, False, backend)
+    rounds = propagate(replace(flow, ordered=False), matrices(2, 8), pooling, flow.depth, False, backend)
+    torch.testing.assert_close(one_pass, rounds)
+    fewer = propagate(flow, matrices(2, 8), pooling, flow.depth - 1, False, backend)
+    assert not torch.allclose(one_pass, fewer)
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from epignn.calculus.backend import Backend, kernels
 from epignn.errors import BadArgument
 from epignn.models.aggregate import aggregate
-from epignn.models.batch import GraphBatch, backward_flow, forward_flow
+from epignn.models.batch import Flow, GraphBatch, backward_flow, forward_flow
 from epignn.models.closure import AnyBatch, PairBatch, pair_states
 from epignn.models.pooling import pool
 from epignn.models.propagate import initial_states, message_passing, propagate
@@ -130,10 +130,18 @@ class EpiGNN(nn.Module):
     def compose(self, left_NFI: Tensor, right_NFJ: Tensor) -> Tensor:
         """φ(f, r) = Σ_i Σ_j f_i r_j a_ij, facet by facet (paper, Eq. 4)."""
         if self.config.composition == "mlp":
-            product = (self.mlp(left_NFI).abs() + LOG_FLOOR) * (self.mlp(right_NFJ).abs() + LOG_FLOOR)
-            normalised: Tensor = product / product.sum(-1, keepdim=True) if self.config.constrained else product
-            return normalised
+            return self._distmult(self._encode(left_NFI), self._encode(right_NFJ))
         return _bilinear(left_NFI, self.composition_table(), right_NFJ)
+
+    def _encode(self, values_NFK: Tensor) -> Tensor:
+        """What the MLP makes of an argument, never zero: the paper's ablation."""
+        encoded: Tensor = self.mlp(values_NFK).abs() + LOG_FLOOR
+        return encoded
+
+    def _distmult(self, left_NFK: Tensor, right_NFK: Tensor) -> Tensor:
+        """The product of both encoded arguments, normalised where embeddings are constrained."""
+        product = left_NFK * right_NFK
+        return product / product.sum(-1, keepdim=True) if self.config.constrained else product
 
     # -- forward model, backward model, and their aggregation --
 
@@ -161,22 +169,22 @@ class EpiGNN(nn.Module):
     def _plain_states(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
         """The same for the ablations, which the kernel does not know."""
         config, vectors = self.config, self.relation_vectors()
+        encoded = self._encode(vectors) if config.composition == "mlp" else vectors
+        rounds = None if config.rounds == "auto" else int(config.rounds)
         flows = [forward_flow(batch)] if config.forward_only else [forward_flow(batch), backward_flow(batch)]
         results = []
         for flow in flows:
-            relation = vectors[flow.label.long()]
 
-            def message(states: Tensor, flow=flow, relation=relation) -> Tensor:  # type: ignore[no-untyped-def]
-                heard = states[flow.source.long()]
-                return self.compose(relation, heard) if flow.descending else self.compose(heard, relation)
+            def message(heard: Tensor, label: Tensor, flow: Flow = flow) -> Tensor:
+                relation = encoded[label]
+                if config.composition == "mlp":
+                    return self._distmult(self._encode(heard), relation)
+                table = self.composition_table()
+                return _bilinear(relation, table, heard) if flow.descending else _bilinear(heard, table, relation)
 
-            rounds = flow.depth if config.rounds == "auto" else int(config.rounds)
             start = initial_states(flow, config.facets, config.size, vectors)
-            results.append(
-                message_passing(
-                    flow, start, message, config.pooling, rounds, config.self_message, config.constrained
-                )
-            )
+            options = (config.pooling, rounds, config.self_message, config.constrained)
+            results.append(message_passing(flow, start, message, *options))
         return results[0], None if config.forward_only else results[1]
 
     def predictions(self, batch: AnyBatch, backend: Backend = "auto") -> Tensor:

@@ -43,32 +43,41 @@ def propagate(
         backend: the kernel serves CPU tensors; others take the plain path.
     """
     module = kernels(backend) if matrices.device.type == "cpu" and backend != "numpy" else None
-    in_order = flow.ordered and not self_message and (rounds is None or rounds >= flow.depth)
-    passes = flow.depth if rounds is None else rounds
     if module is not None:
-        options = (pooling, 0 if in_order else passes, self_message)
+        passes = flow.depth if rounds is None else rounds
+        options = (pooling, 0 if one_pass_suffices(flow, rounds, self_message) else passes, self_message)
         states: Tensor = _Kernel.apply(matrices, flow, *options)  # type: ignore[no-untyped-call]
         return states
-    if in_order:
-        passes = min(passes, flow.depth)
 
-    def message(states: Tensor) -> Tensor:
-        return torch.einsum("efi,efik->efk", states[flow.source.long()], matrices[flow.label.long()])
+    def message(heard: Tensor, label: Tensor) -> Tensor:
+        return torch.einsum("efi,efik->efk", heard, matrices[label])
 
     start = initial_states(flow, matrices.shape[1], matrices.shape[2], matrices)
-    return message_passing(flow, start, message, pooling, passes, self_message)
+    return message_passing(flow, start, message, pooling, rounds, self_message)
+
+
+Message = Callable[[Tensor, Tensor], Tensor]
+"""(E, F, I) states at the sources of edges and (E) their labels to (E, F, K) what goes along them."""
+
+
+def one_pass_suffices(flow: Flow, rounds: int | None, self_message: bool) -> bool:
+    """Whether a node may hear once, after its sources: on acyclic graphs, and with rounds enough."""
+    return flow.ordered and not self_message and (rounds is None or rounds >= flow.depth)
 
 
 def message_passing(
     flow: Flow,
     states: Tensor,
-    message: Callable[[Tensor], Tensor],
+    message: Message,
     pooling: str,
-    rounds: int,
+    rounds: int | None,
     self_message: bool,
     constrained: bool = True,
 ) -> Tensor:
-    """Rounds of message passing in plain torch; `message` gives what goes along every edge."""
+    """Message passing in plain torch: round by round, or level by level where one pass suffices."""
+    if one_pass_suffices(flow, rounds, self_message):
+        return _level_by_level(flow, states, message, pooling, constrained)
+    source, label = flow.source.long(), flow.label.long()
     counts = flow.offset.diff()
     hears = torch.nonzero(counts).squeeze(-1)
     place = torch.full_like(counts, -1).long()
@@ -76,10 +85,26 @@ def message_passing(
     group = torch.repeat_interleave(place[hears], counts[hears].long())
     if self_message:
         group = torch.cat([place[hears], group])
-    for _ in range(rounds):
-        values = message(states)
+    for _ in range(flow.depth if rounds is None else rounds):
+        values = message(states[source], label)
         if self_message:
             values = torch.cat([states[hears], values])
+        states = states.index_copy(0, hears, pool(values, group, len(hears), pooling, constrained))
+    return states
+
+
+def _level_by_level(flow: Flow, states: Tensor, message: Message, pooling: str, constrained: bool) -> Tensor:
+    """Every edge carries one message, when the state of its source is final."""
+    source, label = flow.source.long(), flow.label.long()
+    nodes = torch.arange(len(states), device=states.device)
+    target = torch.repeat_interleave(nodes, flow.offset.diff().long())
+    level = torch.zeros_like(nodes)
+    for _ in range(flow.depth):
+        level = level.scatter_reduce(0, target, level[source] + 1, "amax")
+    for now in range(1, int(level.max()) + 1):
+        edges = torch.nonzero(level[target] == now).squeeze(-1)
+        hears, group = torch.unique_consecutive(target[edges], return_inverse=True)
+        values = message(states[source[edges]], label[edges])
         states = states.index_copy(0, hears, pool(values, group, len(hears), pooling, constrained))
     return states
 
