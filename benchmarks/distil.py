@@ -2,8 +2,9 @@
 
     python benchmarks/distil.py runs/rcc8_seed0 runs/ia_seed1 …
 
-Writes a record a model, `results/distil/<model>.json`. The true table is used to compare with the result alone.
-With EPIGNN_DATA set, the published files of a calculus, or of kinship, are tested as well.
+Writes a record a model, `results/distil/<model>.json`; the variable EPIGNN_BENCH_OUT names another folder than
+results/. The true table is used to compare with the result alone. With EPIGNN_DATA set, the published files of a
+calculus, or of kinship, are tested as well.
 """
 
 import os
@@ -16,8 +17,9 @@ import torch
 
 from epignn.bench.config import to_dict
 from epignn.bench.record import circumstances, write_record
-from epignn.bench.sources import generated, training_data
+from epignn.bench.sources import files_by_hops, generated, training_data
 from epignn.bench.store import Trained, load_model
+from epignn.bench.suites import EXPANDED, MAIN
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.data.generate import PUBLISHED_NAMES
@@ -30,15 +32,10 @@ from epignn.distil.reading import read_weights
 
 from record import RESULTS
 
-CELLS = ((4, 3, 40), (9, 1, 40), (9, 3, 20), (12, 6, 5), (15, 8, 3), (100, 1, 1))
+CELLS = (*((*cell, 20) for cell in MAIN), *((*cell, 5) for cell in EXPANDED), (100, 1, 10), (100, 3, 2))
 """k, b and problems of each label."""
 SEED = 2026
-MOST = 1000
-"""Rows taken of a published file, evenly."""
-
-
-def some(data: Dataset) -> Dataset:
-    return data.select(slice(None, None, max(1, len(data) // MOST)))
+OUT = Path(os.environ.get("EPIGNN_BENCH_OUT", RESULTS)) / "distil"
 
 
 def calculus_record(trained: Trained, data: Dataset) -> dict[str, Any]:
@@ -53,9 +50,7 @@ def calculus_record(trained: Trained, data: Dataset) -> dict[str, Any]:
     if folder := os.environ.get("EPIGNN_DATA"):
         name = PUBLISHED_NAMES.get(true.name, true.name)
         for path in sorted((Path(folder) / "rcc8_ia").glob(f"test_{name}_*.csv.gz")):
-            published.append(
-                {"file": path.name, **exact_figures(found.calculus, some(read_csv(path, found.calculus)))}
-            )
+            published.append({"file": path.name, **exact_figures(found.calculus, read_csv(path, found.calculus))})
     return {
         "seconds": round(seconds, 2),
         "recovery": compared(found.calculus, true),
@@ -91,7 +86,9 @@ def rules_record(trained: Trained, data: Dataset, tests: list[Path]) -> dict[str
 
 
 def tests_beside(trained: Trained) -> list[Path]:
-    """The test files in the folder of the training files."""
+    """The test files of a published data set, or those in the folder of the training files."""
+    if source := trained.experiment.data.source:
+        return list(files_by_hops(source).values())
     folder = Path(trained.experiment.data.files[0]).parent
     return sorted([*folder.glob("*test*.csv.gz"), *folder.glob("test.jsonl.gz")])
 
@@ -111,7 +108,7 @@ def main() -> None:
         experiment = to_dict(trained.experiment)
         experiment["data"]["files"] = [Path(file).name for file in experiment["data"]["files"]]
         record = {"experiment": experiment, "seed": trained.seed, **figures, **circumstances()}
-        write_record(RESULTS / "distil" / f"{Path(name).name}.json", {"model": Path(name).name, **record})
+        write_record(OUT / f"{Path(name).name}.json", {"model": Path(name).name, **record})
 
 
 main()

@@ -4,12 +4,15 @@
     python benchmarks/recovery.py rcc8:100:0:0 …       # calculus : graphs a label and cell : wrong share : seed
     python benchmarks/recovery.py --draw               # the picture, from records alone
 
-Models are the `rcc8` recipe with as many training steps as on the full set, and are kept in `runs/recovery`.
+Models are the `rcc8` recipe with as many training steps as on the full set, and are kept in `runs/recovery`. The
+variable EPIGNN_BENCH_OUT names another folder than results/ for the records.
 """
 
+import os
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
@@ -30,6 +33,7 @@ from epignn.distil.reading import read_weights
 from record import RESULTS
 
 RUNS = RESULTS.parent / "runs" / "recovery"
+OUT = Path(os.environ.get("EPIGNN_BENCH_OUT", RESULTS)) / "distil"
 FULL = 800
 SWEEP = (
     *(f"rcc8:{n}:0:{seed}" for n in (1, 3, 10, 25, 100) for seed in range(3)),
@@ -73,13 +77,13 @@ def run(setting: str) -> None:
         "certificate": certificate,
         **circumstances(),
     }
-    write_record(RESULTS / "distil" / f"recovery_{setting.replace(':', '_')}.json", record)
+    write_record(OUT / f"recovery_{setting.replace(':', '_')}.json", record)
     print(f"  {setting}: {record['recovery']}, by weights {record['recovery_by_weights']}", flush=True)
 
 
 def draw() -> None:
     """Draw all records of RCC-8: means over seeds."""
-    records = [r for r in read_records(RESULTS / "distil", "recovery_*.json") if r["calculus"] == "rcc8"]
+    records = [r for r in read_records(OUT, "recovery_*.json") if r["calculus"] == "rcc8"]
     panels = {}
     for title, key, chosen in (
         ("training graphs", "graphs", [r for r in records if not r["noise"]]),
@@ -99,7 +103,7 @@ def draw() -> None:
         panels[title] = [
             {"x": x, **{k: fmean(p[k] for p in points) for k in points[0]}} for x, points in by_x.items()
         ]
-    recovery(panels, RESULTS / "distil" / "recovery.png")
+    recovery(panels, OUT / "recovery.png")
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def shaken(calculus, rng, share: float) -> Reading:
     score = np.where(orbits.possible(calculus), 0.0, 10.0)
     moved = (rng.random(len(orbits)) < share) & ~orbits.settled
     score = np.where(moved, rng.uniform(0, 10, len(orbits)), score)
-    return Reading(calculus.relations, exact_reading(calculus).distance, score[orbits.number])
+    return Reading(calculus.relations, score[orbits.number])
 
 
 @pytest.mark.parametrize("name", [name for name in CALCULI if name != "allen"])
@@ -85,7 +85,7 @@ def test_data_turn_facts_that_the_weights_have_wrong(name):
     score = np.where(orbits.possible(true), 0.0, 10.0)
     wrong = orbits.free[::9]
     score[wrong] = 10 - score[wrong]
-    reading = Reading(true.relations, exact_reading(true).distance, score[orbits.number])
+    reading = Reading(true.relations, score[orbits.number])
     assert distil_calculus(reading, None).calculus.composition != true.composition
     found = distil_calculus(reading, problems(true, 40), problems=2500)
     assert found.calculus.composition == true.composition
@@ -95,14 +95,14 @@ def test_data_turn_facts_that_the_weights_have_wrong(name):
 
 def test_without_any_knowledge_everything_stays_possible():
     true = load("rcc5")
-    flat = Reading(true.relations, exact_reading(true).distance, np.random.default_rng(0).random((5, 5, 5)))
+    flat = Reading(true.relations, np.random.default_rng(0).random((5, 5, 5)))
     one = problems(true, 1).select([0])
     found = distil_calculus(flat, one)
     orbits = Orbits.of(true.relations, found.calculus.identity, found.calculus.converses)
     assert len(found.certificate.uncertain) == len(orbits.free)
     assert found.certificate.to_dict()["margin"] is None
     assert '"margin": null' in certificate_text(found)
-    assert not (table(true) & ~table(found.calculus)).any() or found.calculus.converses != true.converses
+    assert orbits.possible(found.calculus)[orbits.free].all()
 
 
 def test_the_file_loads_like_any_other_and_tells_its_certificate():
@@ -121,7 +121,7 @@ def test_an_unlawful_table_is_named_and_still_loads():
     true = load("point")
     triple = np.where(table(true), 0.0, 10.0)
     triple[1, 1, 1] = triple[2, 2, 2] = 10.0  # no way for < ∘ < to be <
-    found = distil_calculus(Reading(true.relations, exact_reading(true).distance, triple), None)
+    found = distil_calculus(Reading(true.relations, triple), None)
     assert found.certificate.laws["compositions are not empty"] == 0  # an empty cell was filled
     assert "law" in calculus_text(found)
     read_calculus(calculus_text(found), "point.toml")

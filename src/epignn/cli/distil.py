@@ -22,16 +22,23 @@ COUNTS = ("entailed", "open", "contradicted", "ambiguous")
 
 def distil(
     model: Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")],
-    more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[TRAIN]...", help="Training files, as after --data.")
+    ] = None,
     data: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Training files, one or more; by default what the model was trained on, made or read anew."
+            metavar="TRAIN...",
+            help="Training files; if left out, what the model was trained on, made or read anew.",
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(help="The file to write; a calculus gets a .certificate.json beside it.")
-    ] = Path("calculus.toml"),
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The file to write: calculus.toml, with calculus.certificate.json beside it, or rules.toml.",
+        ),
+    ] = None,
     weights_only: Annotated[
         bool, typer.Option("--weights-only", help="Go by the weights and the laws alone, without data.")
     ] = False,

@@ -58,7 +58,7 @@ def distil_calculus(
         raise BadArgument(
             f"the model speaks of {' '.join(reading.relations)}, the data of {' '.join(data.relations)}."
         )
-    identity, *distance = choose_identity(reading.distance)
+    identity, *neutral = choose_identity(reading.triple)
     converses, *disagreement = choose_converse(reading.triple, identity)
     orbits = Orbits.of(reading.relations, identity, converses)
     score = orbits.mean(reading.triple)
@@ -78,7 +78,7 @@ def distil_calculus(
         return None if evidence is None else evidence.judge(orbits.calculus(possible))
 
     certificate = Certificate(
-        identity=(reading.relations[identity], distance[0], distance[1]),
+        identity=(reading.relations[identity], neutral[0], neutral[1]),
         converse=(disagreement[0], disagreement[1]),
         laws=laws,
         cut=decision.cut,

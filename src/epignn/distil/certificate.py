@@ -32,7 +32,7 @@ class Certificate:
     """The grounds of a distilled calculus.
 
     Attributes:
-        identity: the relation taken as identity, and how far it and the next are from the identity state.
+        identity: the relation taken as identity, and how much it and the next change others.
         converse: how much the forms of a fact disagree under the converse found, and under the next best one.
         laws: how many cells break each law.
         cut: the score between possible and impossible.
@@ -77,11 +77,14 @@ class Certificate:
     def lines(self) -> Iterator[str]:
         """The certificate in words."""
         broken = [f"{law} fails in {count} cells" for law, count in self.laws.items() if count]
+        name, changed, other = self.identity
+        yield f"identity: {name}, which changes others by {changed:.2f} on the mean; the next one by {other:.2f}"
         yield "laws: " + ("; ".join(broken) or f"all {len(self.laws)} hold")
-        yield (
-            f"margin: possible up to {self.highest_possible:.2f}, impossible from {self.lowest_impossible:.2f} on, "
-            f"cut at {self.cut:.2f}"
-        )
+        if math.isinf(self.margin):
+            yield f"margin: none, for nothing is decided on one side of the cut at {self.cut:.2f}"
+        else:
+            ends = f"possible up to {self.highest_possible:.2f}, impossible from {self.lowest_impossible:.2f} on"
+            yield f"margin: {ends}, cut at {self.cut:.2f}"
         if self.table is not None:
             yield (
                 f"training data: {self.table.entailed:,} of {self.table.instances:,} instances entailed, "

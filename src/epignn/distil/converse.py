@@ -1,8 +1,8 @@
 """Identity and converse from the weights.
 
-The identity is the relation nearest to the identity state. The converse is the involution under which the six
-forms of every fact agree best: each involution says which scores ought to be equal, and the true one is right. The
-search starts from the pairs that compose to the identity best, and joins or parts a pair at a time.
+The identity is the relation that changes others least, on either side. The converse is the involution under which
+the six forms of every fact agree best: each involution says which scores ought to be equal, and the true one is
+right. The search starts from the pairs that compose to the identity best, and joins or parts a pair at a time.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,15 @@ EXACT_MATCHING = 16
 """Relations up to which the best pairs are found exactly (2^R subsets); beyond, the best pair is taken first."""
 
 
-def choose_identity(distance: Floats) -> tuple[int, float, float]:
-    """The relation nearest to the identity state, its distance, and that of the next."""
-    order = np.argsort(distance, kind="stable")
-    second = float(distance[order[1]]) if len(order) > 1 else np.inf
-    return int(order[0]), float(distance[order[0]]), second
+def choose_identity(triple: Floats) -> tuple[int, float, float]:
+    """The relation e for which a ∈ e∘a and a ∈ a∘e score best on the mean, that score, and the next relation's.
+
+    Nearness of its vector to the identity state says less: some models learn a second neutral state.
+    """
+    a = np.arange(len(triple))
+    score = (triple[:, a, a] + triple[a, :, a].T).mean(1) / 2
+    order = np.argsort(score, kind="stable")
+    return int(order[0]), float(score[order[0]]), float(score[order[1]]) if len(order) > 1 else np.inf
 
 
 def choose_converse(triple: Floats, identity: int) -> tuple[Converses, float, float]:

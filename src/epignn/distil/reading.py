@@ -23,12 +23,10 @@ class Reading:
 
     Attributes:
         relations: names, in the order of the axes below.
-        distance: (R,) how far each relation vector is from the identity state, one-hot(1) in every facet.
         triple: (R, R, R) CE(φ(r_a, r_b), r_c), summed over facets; low says that c is possible for a ∘ b.
     """
 
     relations: tuple[str, ...]
-    distance: Floats
     triple: Floats
 
 
@@ -49,9 +47,7 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
     count = len(vectors)
     states = model.compose(vectors.repeat_interleave(count, 0), vectors.repeat(count, 1, 1))
     triple = _scores(states, vectors).reshape(count, count, count)
-    identity = torch.zeros_like(vectors[:1])
-    identity[..., 0] = 1
-    return Reading(tuple(names), _numpy((vectors - identity).square().sum((1, 2))), _numpy(triple))
+    return Reading(tuple(names), _numpy(triple))
 
 
 @torch.no_grad()
