@@ -29,7 +29,7 @@ def test_overrides():
 
 
 def test_the_papers_hyperparameters():
-    for name, dim, facets in (("rcc8-paper", 32, 4), ("ia-paper", 64, 8)):
+    for name, dim, facets in (("rcc8-paper", 32, 4), ("rcc8-code", 32, 8), ("ia-paper", 64, 8)):
         experiment = load_experiment(name)
         assert (experiment.model.dim, experiment.model.facets) == (dim, facets)
         training = experiment.training

@@ -90,6 +90,27 @@ def test_a_batch_equals_its_parts(options, ordered):
     torch.testing.assert_close(whole, parts, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("options", ABLATIONS)
+def test_gradient_of_a_whole_model_equals_finite_differences(options, ordered):
+    # A direction through all parameters; repeated graphs, so that the ablation that encodes repeats once has some.
+    model = make(**options, rounds="auto", self_message=False).double()
+    graphs = ordered.select(np.tile(np.arange(20, 32), 2))
+    repeated, wanted = collate(graphs), labels(graphs)
+    generator = torch.Generator().manual_seed(3)
+    direction = [torch.randn(p.shape, generator=generator, dtype=p.dtype) for p in model.parameters()]
+    losses.cross_entropy(model(repeated), wanted).backward()
+    slope = sum(float((p.grad * d).sum()) for p, d in zip(model.parameters(), direction, strict=True))
+    step, values = 1e-7, []
+    for sign in (1, -1):
+        with torch.no_grad():
+            for p, d in zip(model.parameters(), direction, strict=True):
+                p += sign * step * d
+            values.append(float(losses.cross_entropy(model(repeated), wanted)))
+            for p, d in zip(model.parameters(), direction, strict=True):
+                p -= sign * step * d
+    assert slope == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-4, abs=1e-6)
+
+
 @pytest.mark.parametrize("options", VARIANTS)
 def test_renaming_nodes_and_reordering_edges_changes_nothing(options, rng):
     data = problems()

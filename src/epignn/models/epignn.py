@@ -134,9 +134,17 @@ class EpiGNN(nn.Module):
         return _bilinear(left_NFI, self.composition_table(), right_NFJ)
 
     def _encode(self, values_NFK: Tensor) -> Tensor:
-        """What the MLP makes of an argument, never zero: the paper's ablation."""
-        encoded: Tensor = self.mlp(values_NFK).abs() + LOG_FLOOR
-        return encoded
+        """What the MLP makes of an argument, never zero: the paper's ablation.
+
+        Graphs begin alike, so most arguments of a batch repeat others. One of each is encoded, and receives the
+        gradient of all: what repeats it is the same function of the parameters.
+        """
+        rows = values_NFK.flatten(0, 1)
+        _, repeats = torch.unique(rows.detach(), dim=0, return_inverse=True)
+        position = torch.arange(len(rows), device=rows.device)
+        first = position.new_full((int(repeats.max()) + 1,), len(rows)).scatter_reduce(0, repeats, position, "amin")
+        encoded: Tensor = self.mlp(rows[first]).abs() + LOG_FLOOR
+        return encoded[repeats].view_as(values_NFK)
 
     def _distmult(self, left_NFK: Tensor, right_NFK: Tensor) -> Tensor:
         """The product of both encoded arguments, normalised where embeddings are constrained."""
