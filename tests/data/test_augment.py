@@ -37,6 +37,30 @@ def test_added_walks_keep_their_truth(rng):
     assert np.array_equal(added.query_tail, added.edge_count)
 
 
+def test_parts_of_any_length_are_replaced(rng):
+    data = sums(rng, (4, 5), edges=2, count=60)
+    assert equal_paths(data) == {}
+    known = equal_paths(data, 5)
+    assert {len(walk) for walk in known} == {4, 5}
+    assert all(label == sum(walk) % PRIME for walk, label in known.items())
+    more = augment(data, 300, 12, rng, 5)
+    added = more.select(np.arange(len(data), len(more)))
+    total = np.add.reduceat(added.edge_label, added.edge_offset[:-1]) % PRIME
+    assert np.array_equal(total, added.label)
+    assert added.edge_label.max() > 1
+    assert {2, 8, 11} <= set(np.unique(added.edge_count))
+    assert added.edge_count.max() <= 12
+
+
+def test_the_one_path_among_other_edges_is_a_walk():
+    """Edges in any order, one into the path from nowhere, one off it to nowhere, and a graph with two paths."""
+    stray = [(1, 2, 7), (3, 1, 5), (0, 1, 4), (2, 4, 6)]
+    two = [(0, 1, 1), (1, 2, 2), (0, 3, 3), (3, 2, 4)]
+    source, target, label = zip(*stray, *two, strict=True)
+    data = Dataset(NAMES, [5, 4], [0, 4, 8], source, target, label, [0, 0], [2, 2], [9, 8])
+    assert equal_paths(data) == {(4, 7): 9}
+
+
 def test_the_same_seed_gives_the_same_walks(rng):
     data = sums(rng, (2, 3))
     one, two = (augment(data, 50, 5, np.random.default_rng(4)) for _ in range(2))

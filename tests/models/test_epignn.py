@@ -1,10 +1,12 @@
 """The model: its algebra, its invariants, and that it learns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from epignn.bench.collate import collate, labels
+from epignn.bench.collate import collate, labels, prepare_for
 from epignn.data.dataset import Dataset
 from epignn.data.prepare import prepare
 from epignn.errors import BadArgument
@@ -88,6 +90,32 @@ def test_a_batch_equals_its_parts(options, ordered):
     whole = model(collate(ordered))
     parts = torch.cat([model(collate(ordered.slice(g, g + 1))) for g in range(len(ordered))])
     torch.testing.assert_close(whole, parts, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("pooling", ["min", "mul"])
+def test_what_lies_not_between_head_and_tail_says_nothing_to_a_silent_model(pooling, rng):
+    """Edges are added from and to new nodes: into the graph from nowhere, out of it to nowhere, and in a circle."""
+    data = problems()
+    names = ("node_count", "edge_source", "edge_target", "edge_label")
+    parts = []
+    for g in range(len(data)):
+        one = data.select([g])
+        n = int(one.node_count[0])
+        inside = rng.integers(0, n, 4)
+        source, target = (
+            [n, n, inside[0], inside[1], n + 1, n + 2],
+            [inside[2], inside[3], n + 1, n + 1, n + 2, n + 1],
+        )
+        more = (n + 3, np.append(one.edge_source, source), np.append(one.edge_target, target))
+        edges = dict(zip(names, (*more, np.append(one.edge_label, rng.integers(0, 8, 6))), strict=True))
+        offset = [0, len(edges["edge_source"])]
+        parts.append(replace(one, **{**edges, "node_count": [n + 3]}, edge_offset=offset))
+    noisy = Dataset.concat([replace(part, k=0, b=0) for part in parts])
+    silent = make(rounds="auto", self_message=False, pooling=pooling, silent=True)
+    plain = silent(collate(prepare_for(silent.config, data)))
+    torch.testing.assert_close(silent(collate(prepare_for(silent.config, noisy))), plain)
+    heard = make(rounds="auto", self_message=False, pooling=pooling)
+    assert not torch.allclose(heard(collate(prepare_for(heard.config, noisy))), plain, atol=1e-3)
 
 
 @pytest.mark.parametrize("options", ABLATIONS)

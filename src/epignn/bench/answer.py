@@ -16,7 +16,8 @@ from epignn.calculus.facts import RawNetwork
 from epignn.calculus.formats import read_networks, read_raw
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
-from epignn.errors import BadArgument, BadFile, unknown
+from epignn.data.statements import Statements
+from epignn.errors import BadArgument
 
 
 @dataclass(frozen=True)
@@ -111,19 +112,7 @@ def _one_graph(
 
 def graph_of_facts(trained: Trained, raw: RawNetwork, head: str, tail: str, file: str) -> Dataset:
     """Facts in a model's own vocabulary, which belongs to no calculus, as a graph; edges keep their direction."""
-    names = {name: at for at, name in enumerate(dict.fromkeys(e for f in raw.facts for e in (f.head, f.tail)))}
-    for entity in (head, tail):
-        if entity not in names:
-            raise unknown("entity", entity, names)
-    position = {name: at for at, name in enumerate(trained.relations)}
-    edges = []
-    for fact in raw.facts:
-        if len(fact.relations) != 1 or fact.relations[0] not in position:
-            message = unknown("relation", "|".join(fact.relations), position)
-            raise BadFile(str(message), file, fact.line, fact.column)
-        edges.append((names[fact.head], names[fact.tail], position[fact.relations[0]]))
-    source, target, label = np.array(edges, dtype=np.int32).reshape(-1, 3).T
-    return _one_graph(trained.relations, len(names), (source, target, label), names[head], names[tail])
+    return Statements.read(raw, trained.relations, file).graph(head, tail)
 
 
 def _distances(network: Network, start: int) -> NDArray[np.int64]:

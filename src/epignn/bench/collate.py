@@ -5,7 +5,7 @@ from torch import Tensor
 
 from epignn.data.dataset import Dataset
 from epignn.data.pairs import Pairs, prepare_pairs
-from epignn.data.prepare import Prepared, prepare
+from epignn.data.prepare import Prepared, between, prepare
 from epignn.models.batch import GraphBatch
 from epignn.models.closure import AnyBatch, PairBatch, PairRound
 from epignn.models.epignn import ModelConfig
@@ -17,7 +17,7 @@ def prepare_for(config: ModelConfig, data: Dataset) -> Graphs:
     """The graph work that a model of this kind needs."""
     if config.closure == "full":
         return prepare_pairs(data, None if config.rounds == "auto" else int(config.rounds))
-    return prepare(data)
+    return prepare(between(data) if config.silent else data)
 
 
 def collate(graphs: Graphs) -> AnyBatch:

@@ -33,6 +33,7 @@ class DataConfig:
             tells more of how a model does on longer ones yet.
         augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
         longest: edges that an added walk may have.
+        equals: edges of the longest parts that are replaced, or put in.
     """
 
     calculus: str = "rcc8"
@@ -46,6 +47,7 @@ class DataConfig:
     holdout: str = "graphs"
     augment: int = 0
     longest: int = 6
+    equals: int = 2
 
     def __post_init__(self) -> None:
         if self.holdout not in ("graphs", "longest"):

@@ -117,15 +117,15 @@ def split(
 ) -> tuple[Graphs, Graphs]:
     """Training and validation graphs, prepared for a kind of model."""
     train, valid = data
-    if valid is not None:
-        return prepare_for(model, train), prepare_for(model, valid)
     if not 0 <= config.validation < 1:
         raise BadArgument(f"data.validation must be at least 0 and below 1, not {config.validation}.")
-    held = _held_out(train, config, np.random.default_rng([seed, 0x5011]))
-    learnt = train.select(held.learnt)
+    if valid is None:
+        held = _held_out(train, config, np.random.default_rng([seed, 0x5011]))
+        train, valid = train.select(held.learnt), train.select(held.kept)
     if config.augment:
-        learnt = augment(learnt, config.augment, config.longest, np.random.default_rng([seed, 0xA06]))
-    return prepare_for(model, learnt), prepare_for(model, train.select(held.kept))
+        rng = np.random.default_rng([seed, 0xA06])
+        train = augment(train, config.augment, config.longest, rng, config.equals)
+    return prepare_for(model, train), prepare_for(model, valid)
 
 
 class _HeldOut(NamedTuple):

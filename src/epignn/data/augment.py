@@ -1,37 +1,39 @@
 """Longer and shorter walks from given ones: a part of a walk is replaced by one that comes to the same.
 
-Where a training walk of two edges, a then b, is labelled c, a walk with an edge c keeps its label when the edge
-becomes a, b; and a walk with a, b keeps it when they become c, a relation that may stand on no edge of the training
-data. Long walks show a model that composes in any order which parts come to nothing that is known.
+Where a training walk, say a then b, is labelled c, a walk with an edge c keeps its label when the edge becomes a,
+b; and a walk with a, b keeps it when they become c, a relation that may stand on no edge of the training data. Long
+walks show a model that composes in any order which parts come to nothing that is known.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.dataset import Dataset, Ints, offsets
+from epignn.data.prepare import between, distances
 
 Walk = tuple[int, ...]
 AGREEMENT = 0.9
 """The share of distinct problems that must agree on what two relations come to."""
 
 
-def equal_paths(data: Dataset) -> dict[tuple[int, int], int]:
-    """What pairs of relations come to, as far as the walks of a data set agree on it.
+def equal_paths(data: Dataset, steps: int = 2) -> dict[Walk, int]:
+    """What walks of up to so many edges come to, as far as the graphs of a data set agree on it.
 
-    Walks of two edges state it, each distinct one once.
+    Those that are one walk state it, each distinct one once.
     """
-    walks = {(walk, label) for walk, label in _walks(data) if len(walk) == 2}
-    votes: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    for (first, second), label in walks:
-        votes[first, second][label] += 1
-    best = {pair: (counter.most_common(1)[0], counter.total()) for pair, counter in votes.items()}
-    return {pair: label for pair, ((label, most), total) in best.items() if most >= AGREEMENT * total}
+    walks = {(walk, label) for walk, label in _walks(data) if 2 <= len(walk) <= steps}
+    votes: dict[Walk, Counter[int]] = defaultdict(Counter)
+    for walk, label in walks:
+        votes[walk][label] += 1
+    best = {walk: (counter.most_common(1)[0], counter.total()) for walk, counter in votes.items()}
+    return {walk: label for walk, ((label, most), total) in best.items() if most >= AGREEMENT * total}
 
 
-def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator) -> Dataset:
+def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator, steps: int = 2) -> Dataset:
     """A data set and `count` more walks, each a given one with parts replaced by their equals.
 
     Args:
@@ -39,57 +41,89 @@ def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator) -
         count: walks to add.
         longest: edges that a walk may come to have.
         rng: chooses walks and replacements.
+        steps: edges of the longest part that is replaced, or put in.
     """
-    known = equal_paths(data)
-    ways: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for pair, whole in known.items():
-        ways[whole].append(pair)
+    known = equal_paths(data, steps)
+    ways: dict[int, list[Walk]] = defaultdict(list)
+    for part, whole in known.items():
+        ways[whole].append(part)
     walks = sorted({(walk, label) for walk, label in _walks(data) if len(walk) > 1})
     if not known or not walks:
         return data
     made = []
     for first in rng.integers(0, len(walks), count).tolist():
         walk, label = walks[first]
-        walk = _shortened(walk, int(rng.integers(2, len(walk) + 1)), known, rng)
+        walk = _shortened(walk, int(rng.integers(2, len(walk) + 1)), known, steps, rng)
         made.append((_lengthened(walk, int(rng.integers(2, longest + 1)), ways, rng), label))
     return Dataset.concat([data, _chains(made, data.relations)])
 
 
-def _shortened(walk: Walk, length: int, known: dict[tuple[int, int], int], rng: np.random.Generator) -> Walk:
-    """A walk with two edges replaced by one, over and over, as far as it goes."""
+def _shortened(walk: Walk, length: int, known: dict[Walk, int], steps: int, rng: np.random.Generator) -> Walk:
+    """A walk with a part replaced by one edge, over and over, as far as it goes."""
     while len(walk) > length:
-        places = [at for at in range(len(walk) - 1) if (walk[at], walk[at + 1]) in known]
-        if not places:
+        parts = [
+            (at, at + size)
+            for size in range(2, min(steps, len(walk) - 1) + 1)
+            for at in range(len(walk) - size + 1)
+            if walk[at : at + size] in known
+        ]
+        if not parts:
             break
-        at = places[int(rng.integers(len(places)))]
-        walk = (*walk[:at], known[walk[at], walk[at + 1]], *walk[at + 2 :])
+        first, last = parts[int(rng.integers(len(parts)))]
+        walk = (*walk[:first], known[walk[first:last]], *walk[last:])
     return walk
 
 
-def _lengthened(walk: Walk, length: int, ways: dict[int, list[tuple[int, int]]], rng: np.random.Generator) -> Walk:
-    """A walk with one edge replaced by two, over and over, as far as it goes."""
+def _lengthened(walk: Walk, length: int, ways: dict[int, list[Walk]], rng: np.random.Generator) -> Walk:
+    """A walk with one edge replaced by several, over and over, as far as it goes."""
     while len(walk) < length:
-        choices = [(at, pair) for at, relation in enumerate(walk) for pair in ways[relation]]
+        room = length - len(walk) + 1
+        choices = [(at, part) for at, relation in enumerate(walk) for part in ways[relation] if len(part) <= room]
         if not choices:
             break
-        at, pair = choices[int(rng.integers(len(choices)))]
-        walk = (*walk[:at], *pair, *walk[at + 1 :])
+        at, part = choices[int(rng.integers(len(choices)))]
+        walk = (*walk[:at], *part, *walk[at + 1 :])
     return walk
 
 
 def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
-    """The graphs that are one walk from head to tail, as the relations along it."""
-    inner = np.ones(len(data.edge_source), dtype=bool)
-    inner[data.edge_offset[:-1]] = False
-    broken = np.flatnonzero(inner[1:] & (data.edge_source[1:] != data.edge_target[:-1]))
+    """The graphs that are one walk from head to tail, as the relations along it.
+
+    Either all their edges are, in their order; or what lies between head and tail is one path.
+    """
+    in_order = _in_order(data)
+    yield from _labels(data.select(in_order))
+    rest = between(data.select(~in_order))
+    start = offsets(rest.node_count)
+    base = np.repeat(start[:-1], rest.edge_count)
+    ahead = distances(
+        rest.edge_source + base, rest.edge_target + base, rest.query_head + start[:-1], int(start[-1])
+    )
+    path = rest.edge_count == ahead[rest.query_tail + start[:-1]]
+    graph = np.repeat(np.arange(len(rest)), rest.edge_count)
+    order = np.lexsort((ahead[rest.edge_source + base], graph))
+    edges = {name: getattr(rest, name)[order] for name in ("edge_source", "edge_target", "edge_label")}
+    yield from _labels(replace(rest, **edges).select(path))
+
+
+def _in_order(data: Dataset) -> NDArray[np.bool_]:
+    """Whether the edges of each graph, in their order, are a walk from head to tail."""
+    walk: NDArray[np.bool_] = data.edge_count > 0
     graph = np.repeat(np.arange(len(data)), data.edge_count)
-    walk = np.ones(len(data), dtype=bool)
-    walk[graph[broken + 1]] = False
-    first, last = data.edge_offset[:-1], data.edge_offset[1:] - 1
-    walk &= (data.edge_source[first] == data.query_head) & (data.edge_target[last] == data.query_tail)
-    labels = data.edge_label.tolist()
-    for g in np.flatnonzero(walk).tolist():
-        yield tuple(labels[data.edge_offset[g] : data.edge_offset[g + 1]]), int(data.label[g])
+    follows = (graph[1:] != graph[:-1]) | (data.edge_source[1:] == data.edge_target[:-1])
+    walk[graph[1:][~follows]] = False
+    first, last = data.edge_offset[:-1][walk], data.edge_offset[1:][walk] - 1
+    walk[walk] = (data.edge_source[first] == data.query_head[walk]) & (
+        data.edge_target[last] == data.query_tail[walk]
+    )
+    return walk
+
+
+def _labels(data: Dataset) -> Iterator[tuple[Walk, int]]:
+    """The edges' labels of each graph, and its own."""
+    labels, offset = data.edge_label.tolist(), data.edge_offset.tolist()
+    for g, label in enumerate(data.label.tolist()):
+        yield tuple(labels[offset[g] : offset[g + 1]]), label
 
 
 def _chains(walks: list[tuple[Walk, int]], relations: tuple[str, ...]) -> Dataset:

@@ -162,6 +162,24 @@ def prepare(data: Dataset, rng: np.random.Generator | None = None) -> Prepared:
     )
 
 
+def between(data: Dataset) -> Dataset:
+    """Each graph with those of its edges alone that lie on some walk from head to tail."""
+    start = offsets(data.node_count)
+    base = np.repeat(start[:-1], data.edge_count)
+    source, target = data.edge_source + base, data.edge_target + base
+    ahead = distances(source, target, data.query_head + start[:-1], int(start[-1]))
+    behind = distances(target, source, data.query_tail + start[:-1], int(start[-1]))
+    kept = (ahead[source] != FAR) & (behind[target] != FAR)
+    graph = np.repeat(np.arange(len(data)), data.edge_count)
+    return replace(
+        data,
+        edge_offset=offsets(np.bincount(graph[kept], minlength=len(data))),
+        edge_source=data.edge_source[kept],
+        edge_target=data.edge_target[kept],
+        edge_label=data.edge_label[kept],
+    )
+
+
 def repath(graphs: Prepared, rng: np.random.Generator) -> Prepared:
     """The same graphs with a shortest path of each chosen anew, at random."""
     nodes = len(graphs.in_offset) - 1

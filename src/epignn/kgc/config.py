@@ -16,16 +16,14 @@ METRICS = ("mrr", "hits@1", "hits@3", "hits@10", "hits@10_50")
 class KgcModel(ModelConfig):
     """The forward-only EpiGNN over relations and their inverses.
 
-    Attributes:
-        silent: entities that know nothing of the head send nothing. Without, as in the paper, they send what
-            follows from knowing nothing, which tells what kind of entity hears it.
+    Entities that know nothing of the head send, unless `silent`, what follows from knowing nothing, which tells
+    what kind of entity hears it.
     """
 
     dim: int = 32
     facets: int = 8
     rounds: int | str = 6
     forward_only: bool = True
-    silent: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

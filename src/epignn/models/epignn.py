@@ -35,6 +35,8 @@ class ModelConfig:
         a_ij: `free`, a distribution over the result for each pair; or `coupled`, as in the published code: a
             softmax over the right argument, then normalised over the result.
         self_message: pool the former state of a node with the messages it hears.
+        silent: nodes of which nothing can be known send nothing: those that no path from the head, in the backward
+            model no path to the tail, joins. Without, as in the paper, they send what follows from knowing nothing.
         right_identity: fix a_i1 = one-hot(i) too, not only a_1j = one-hot(j).
         constrained: embeddings are probability distributions; without, the paper's ablation.
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
@@ -49,6 +51,7 @@ class ModelConfig:
     forward_only: bool = False
     a_ij: str = "free"
     self_message: bool = True
+    silent: bool = False
     right_identity: bool = False
     constrained: bool = True
     composition: str = "bilinear"
