@@ -2,10 +2,17 @@
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+
+from epignn.kgc.graph import both_sides
+from epignn.kgc.splits import load_task
 
 from ..kgc.families import family, lines
 
@@ -13,6 +20,7 @@ SMALL = (
     "--set", "training.epochs=12", "--set", "training.batch_size=4", "--set", "model.dim=16",
     "--set", "model.facets=2", "--set", "model.rounds=3", "--set", "training.learning_rate=0.05",
 )  # fmt: skip
+SHORT = ("--set", "training.epochs=5")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,13 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     document = json.loads(epignn("predict", run, graph, *question, "--json").out)
     assert [answer["rank"] for answer in document["answers"]] == [1, 2, 3]
     assert all(0 <= answer["probability"] <= 1 for answer in document["answers"])
-    assert "supported by" in epignn("predict", run, graph, *question).out
+    shown = epignn("predict", run, graph, *question)
+    assert "supported by" in shown.out
+    assert "answers that the graph states are left out" in shown.err
+    assert "states" not in epignn("predict", run, graph, *question, "--include-known").err
+    graph_read, no_file = epignn("evaluate", run, folder, "--negatives", graph), epignn("evaluate", run, "none.tsv")
+    assert (graph_read.code, "not a file of negatives" in graph_read.err) == (2, True)
+    assert (no_file.code, "none.tsv: cannot read it" in no_file.err) == (2, True)
 
     queries, out = tmp_path / "queries.txt", tmp_path / "answers.csv"
     queries.write_text("q010 sibling\nq011 parent^-1\n")
@@ -112,6 +126,38 @@ def test_one_file_of_triples(epignn, tmp_path):
     document = json.loads(ran.out)
     assert (document["epochs"], document["data"]) == (1, str(path))
     assert epignn("evaluate", tmp_path / "run", path).code == 0
+
+
+def test_what_was_held_out_of_a_file_is_tested(epignn, tmp_path):
+    """Another seed holds out other triples: those of training are asked, not facts that the model has seen."""
+    side = family(0)
+    path, stored = tmp_path / "own.tsv", tmp_path / "negatives.npz"
+    path.write_text(lines(side.graph.facts, side.graph))
+    run = tmp_path / "run"
+    assert epignn("train", path, "--out", run, *SMALL, "--set", "training.epochs=1", "--seed", 3).code == 0
+    assert epignn("evaluate", run, path, "--negatives", stored).code == 0
+    held = load_task(str(path), seed=3).train
+    assert np.array_equal(np.load(stored)["questions"], both_sides(held.test, len(held.graph.relations)))
+
+
+def test_a_killed_run_goes_on(epignn, folder, tmp_path):
+    """A process that is killed, and the same command again."""
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "epignn", "train", str(folder), "--out", str(run), *SMALL, *SHORT]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "epoch 2/5" in line:
+                process.kill()
+                break
+        process.stderr.close()
+    assert process.wait() == -signal.SIGKILL
+    again = epignn("train", folder, "--out", run, *SMALL, *SHORT)
+    assert again.code == 0
+    assert "epoch 2/5" not in again.err
+    assert "epoch 5/5" in again.err
+    straight = tmp_path / "straight"
+    assert epignn("train", folder, "--out", straight, *SMALL, *SHORT).code == 0
+    assert (run / "weights.safetensors").read_bytes() == (straight / "weights.safetensors").read_bytes()
 
 
 def test_countries_of_another_continent(epignn, tmp_path):

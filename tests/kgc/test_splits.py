@@ -95,6 +95,9 @@ def test_names_that_are_not_known(tmp_path, monkeypatch):
     with pytest.raises(BadFile, match=r"no train\.txt"):
         load_task(str(folder(tmp_path, test="a r b\n")))
     assert not is_task("rcc8")
+    assert is_task("nowhere.tsv")
+    with pytest.raises(BadFile, match="No such file"):
+        load_task("nowhere.tsv")
 
 
 def test_a_new_graph(tmp_path):

@@ -146,6 +146,8 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     assert torch.equal(loaded.model.relation_RFK, straight.relation_RFK)
     with pytest.raises(BadArgument, match="another run"):
         fit(whole, side, 2, tmp_path / "a")
+    with pytest.raises(BadArgument, match="another run"):
+        fit(whole, family(1), 1, tmp_path / "a")
     (tmp_path / "b" / STATE).write_bytes(b"cut")
     with pytest.raises(BadFile, match="safetensors"):
         fit(whole, side, 1, tmp_path / "b")

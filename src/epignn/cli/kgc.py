@@ -14,6 +14,7 @@ from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
     from epignn.kgc.answer import Answer
+    from epignn.kgc.graph import Graph
     from epignn.kgc.splits import Side, Task
     from epignn.kgc.train import Epoch
 
@@ -28,7 +29,7 @@ def train(
     from epignn.kgc.config import load_experiment
     from epignn.kgc.reproduce import calibration_of
     from epignn.kgc.splits import load_task
-    from epignn.kgc.store import save_config
+    from epignn.kgc.store import RunConfig, save_config
     from epignn.kgc.suite import PRESETS, experiment_for
     from epignn.kgc.train import fit, read_history
 
@@ -52,7 +53,7 @@ def train(
         "calibration": calibration,
         "command": " ".join(["epignn", *sys.argv[1:]]),
     }
-    save_config(out, experiment, task.train.graph.relations, seed, record)
+    save_config(out, RunConfig(experiment, task.train.graph.relations, seed, record, task.train.digest()))
     metric = experiment.training.metric
     if as_json:
         emit_json({"out": str(out), "epochs": len(history), "metric": metric, **record})
@@ -114,7 +115,7 @@ def evaluate(model: str, whats: Sequence[str], negatives: Path | None, as_json: 
     trained = load_model(model)
     results: list[dict[str, Any]] = []
     for what in whats:
-        task = load_task(what)
+        task = load_task(what, seed=trained.config.seed)  # what was held out of a single file then
         side = _known_to(trained.config.relations, task)
         stored = _negatives(side, negatives)
         scorer = ModelScorer(trained.model, side.graph)
@@ -193,6 +194,8 @@ def predict(
     with progress("heads") as report:
         found = answer(trained, graph, questions, top, include_known, report=report)
     rows = [_row(one) for one in found]
+    if not include_known:
+        _say_stated(graph, questions)
     if as_json:
         emit_json({"model": model, "graph": str(file), "answers": rows})
     if out is not None:
@@ -204,6 +207,18 @@ def predict(
         table(("", "answer", "probability", "score", "supported by"), cells, f"({', '.join(questions[0])}, ?)")
     elif not as_json:
         write_rows(rows, None, quiet=False)
+
+
+def _say_stated(graph: "Graph", questions: Sequence[tuple[str, str]]) -> None:
+    """How many answers are left out because the graph states them."""
+    from epignn.kgc.graph import Known
+
+    known = Known([graph.facts], len(graph.entities), len(graph.relations))
+    stated = sum(len(known.answers(graph.entity(h), graph.relation(r))) for h, r in questions)
+    if stated:
+        typer.echo(
+            f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True
+        )
 
 
 def _row(one: "Answer") -> dict[str, Any]:

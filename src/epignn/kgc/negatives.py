@@ -1,6 +1,7 @@
 """Negatives that are drawn once and kept, so that several scorers are ranked among the same ones."""
 
 import io
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +53,8 @@ def load(path: Path, questions: Ints) -> Negatives:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             found = Negatives(arrays["questions"], arrays["drawn"], int(arrays["seed"]))
-    except (OSError, ValueError, KeyError) as error:
-        raise BadFile(f"not a file of negatives: {error}.", str(path)) from error
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise BadFile("not a file of negatives; name a new file, and they are written there.", str(path)) from error
     if not np.array_equal(found.questions, questions):
         raise BadFile("these negatives were drawn for other questions; draw them anew.", str(path))
     return found

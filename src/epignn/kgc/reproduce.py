@@ -17,7 +17,7 @@ from epignn.kgc.evaluate import ModelScorer
 from epignn.kgc.graph import both_sides
 from epignn.kgc.measure import NEGATIVES_SEED, measure, stored_negatives
 from epignn.kgc.splits import Task, load_task
-from epignn.kgc.store import save_config
+from epignn.kgc.store import RunConfig, save_config
 from epignn.kgc.suite import PUBLISHED, experiment_for, published
 from epignn.kgc.train import Epoch, fit, read_history
 from epignn.models.epignn import EpiGNN
@@ -112,7 +112,8 @@ def run_one(task: Task, preset: str, experiment: KgcExperiment, seed: int, run: 
         "test": measure(ModelScorer(model, task.test.graph), task.test),
         **circumstances(),
     }
-    save_config(run, experiment, task.train.graph.relations, seed, {"calibration": calibration})
+    known = {"calibration": calibration, "data": task.name}
+    save_config(run, RunConfig(experiment, task.train.graph.relations, seed, known, task.train.digest()))
     return record
 
 

@@ -1,5 +1,7 @@
 """What a model is trained and tested on: the GraIL splits, a folder of one's own, or one file of triples."""
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -31,6 +33,12 @@ class Side:
         groups = [self.graph.facts, self.valid, self.test]
         return Known(groups, len(self.graph.entities), len(self.graph.relations))
 
+    def digest(self) -> str:
+        """Tells this side from others: of its names, its facts and its validation triples."""
+        names = json.dumps([self.graph.entities, self.graph.relations]).encode()
+        parts = (names, self.graph.facts.tobytes(), self.valid.tobytes())
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:16]
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -50,14 +58,14 @@ class Task:
 
 
 def is_task(what: str) -> bool:
-    """Whether this names triples: a GraIL split, a folder with train.txt, or a file of triples."""
+    """Whether this names triples: a GraIL split, a folder with train.txt, or a file of triples, there or not."""
     name = what.partition(":")[0].casefold()
     return name in NAMED or _part(Path(what), "train") is not None or is_triples(Path(what))
 
 
 def is_triples(path: Path) -> bool:
     """Whether a file is one of triples, by its name."""
-    return path.is_file() and bool(re.search(r"\.(tsv|txt)(\.gz)?$", path.name))
+    return not path.is_dir() and bool(re.search(r"\.(tsv|txt)(\.gz)?$", path.name))
 
 
 def load_task(what: str, data: Path | None = None, seed: int = 0) -> Task:

@@ -17,12 +17,21 @@ KIND = "kgc"
 
 @dataclass(frozen=True, eq=False)
 class RunConfig:
-    """What the weights beside it belong to."""
+    """What the weights beside it belong to.
+
+    Attributes:
+        experiment: model and training.
+        relations: that the model knows.
+        seed: of the run.
+        record: how it was made, and the calibration.
+        digest: of what it is trained on; empty where that is not known.
+    """
 
     experiment: KgcExperiment
     relations: tuple[str, ...]
     seed: int
     record: dict[str, Any]
+    digest: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +48,15 @@ class Trained:
         return float(self.config.record.get("calibration", {}).get("temperature", 1.0))
 
 
-def save_config(
-    folder: Path, experiment: KgcExperiment, relations: tuple[str, ...], seed: int, record: dict[str, Any]
-) -> None:
+def save_config(folder: Path, config: RunConfig) -> None:
     """Write what the weights beside it belong to."""
     document = {
         "kind": KIND,
-        "experiment": dataclasses.asdict(experiment),
-        "relations": relations,
-        "seed": seed,
-        "record": record,
+        "experiment": dataclasses.asdict(config.experiment),
+        "relations": config.relations,
+        "seed": config.seed,
+        "digest": config.digest,
+        "record": config.record,
     }
     write_text(folder / CONFIG, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
@@ -77,7 +85,8 @@ def load_config(folder: Path) -> RunConfig:
     try:
         experiment = from_dict(KgcExperiment, document["experiment"], str(path))
         record = dict(document["record"])
-        return RunConfig(experiment, tuple(document["relations"]), int(document["seed"]), record)
+        digest = str(document.get("digest", ""))
+        return RunConfig(experiment, tuple(document["relations"]), int(document["seed"]), record, digest)
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"not the config of a link prediction model: {error!r}.", str(path)) from error
 

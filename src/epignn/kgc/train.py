@@ -17,12 +17,12 @@ from epignn.calculus.backend import Backend
 from epignn.errors import BadArgument
 from epignn.kgc.config import KgcExperiment, KgcModel, KgcTraining
 from epignn.kgc.evaluate import ModelScorer, full_ranks, matrices
-from epignn.kgc.graph import Graph, both_sides
+from epignn.kgc.graph import both_sides
 from epignn.kgc.heads import head_states
 from epignn.kgc.rank import METRICS
 from epignn.kgc.sample import Asked, Sampler
 from epignn.kgc.splits import Side
-from epignn.kgc.store import is_run, load_config, save_config
+from epignn.kgc.store import RunConfig, is_run, load_config, save_config
 from epignn.models.epignn import EpiGNN
 
 VALIDATION_SEED = 1
@@ -76,7 +76,7 @@ def fit(
         Diverged: the loss became infinite or not a number; `out` keeps the last good weights.
     """
     config, graph = experiment.training, side.graph
-    run = _start(experiment, graph, seed, out)
+    run = _start(experiment, side, seed, out)
     sampler = Sampler(graph, config.share, config.negatives, config.thin)
     validate = _validation(side, config, backend)
     started, before = time.perf_counter(), run.done
@@ -172,23 +172,30 @@ def _rate(config: KgcTraining, step: int, steps: int) -> float:
 # -- runs on disk --
 
 
-def _start(experiment: KgcExperiment, graph: Graph, seed: int, out: Path | None) -> _Run:
+def _start(experiment: KgcExperiment, side: Side, seed: int, out: Path | None) -> _Run:
     """A new run, or one that was interrupted."""
-    model = EpiGNN(2 * len(graph.relations), experiment.model, torch.Generator().manual_seed(seed))
+    relations = side.graph.relations
+    model = EpiGNN(2 * len(relations), experiment.model, torch.Generator().manual_seed(seed))
     optimiser = torch.optim.AdamW(model.parameters(), weight_decay=experiment.training.decay)
     run = _Run(model, optimiser)
     if out is None:
         return run
     out.mkdir(parents=True, exist_ok=True)
+    this = RunConfig(experiment, relations, seed, {}, side.digest())
     if (out / STATE).exists():
         there = load_config(out) if is_run(str(out)) else None
-        this = experiment, graph.relations, seed
-        if there is None or (there.experiment, there.relations, there.seed) != this:
+        if there is None or not _same(there, this):
             raise BadArgument(f"{out} holds another run (other settings, data or seed); choose another folder.")
         _resume(out, run)
     else:
-        save_config(out, experiment, graph.relations, seed, {})
+        save_config(out, this)
     return run
+
+
+def _same(there: RunConfig, this: RunConfig) -> bool:
+    """Whether two runs are one; what a run without a digest was trained on is not known."""
+    known = [(c.experiment, c.relations, c.seed, c.digest if there.digest else "") for c in (there, this)]
+    return known[0] == known[1]
 
 
 def _save(out: Path, run: _Run, entry: dict[str, float]) -> None:
