@@ -7,7 +7,7 @@ import pytest
 
 from epignn.bench.config import DataConfig, load_experiment
 from epignn.bench.reproduce import cell_problems, measure
-from epignn.bench.sources import families, files_by_hops, split, training_data, world
+from epignn.bench.sources import augmented, evidence, families, files_by_hops, split, training_data, world
 from epignn.data.dataset import Dataset
 from epignn.data.families import TERMS
 from epignn.data.stream import digests
@@ -97,3 +97,15 @@ def test_augmentation_adds_to_training_alone():
     assert len(more) == len(train) + 70
     assert np.array_equal(valid.label, same.label)
     assert np.diff(more.edge_offset).max() == 5
+    apart, same = split((data, data.select(slice(20))), replace(plain, augment=70), MODEL, 0)
+    assert (len(apart), len(same)) == (len(data) + 70, 20)
+
+
+def test_rules_have_added_walks_for_evidence_where_these_say_more():
+    data = families(3, 100, 0)
+    pairs = DataConfig(calculus="", augment=70)
+    assert evidence(data, pairs, 0) is data
+    longer = replace(pairs, equals=3)
+    assert len(evidence(data, longer, 0)) == len(data) + 70
+    assert np.array_equal(evidence(data, longer, 0).label, augmented(data, longer, 0).label)
+    assert evidence(data, replace(longer, augment=0), 0) is data

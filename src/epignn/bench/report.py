@@ -3,7 +3,7 @@
 A record is what one run left: its row of the table (`variant`), seed, parameters, seconds, and its accuracy on
 every test cell. A cell may tell more: `closure`, the accuracy of exact closure; `distilled`, that of exact closure
 with the table distilled from the same run; `ambiguous`, how many of its rows have several right answers, of which
-the label is one, and how many of these the model got right.
+the label is one, and how many of these the model got right; `distilled_clear`, as `distilled`, over the other rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +56,11 @@ def unambiguous(cell: dict[str, Any]) -> float | None:
 def distilled(cell: dict[str, Any]) -> float | None:
     """The accuracy of exact closure with the table distilled from the model."""
     return cell.get("distilled")
+
+
+def distilled_clear(cell: dict[str, Any]) -> float | None:
+    """The same over rows that have one right answer."""
+    return cell.get("distilled_clear")
 
 
 def closure(cell: dict[str, Any]) -> float | None:
@@ -159,7 +164,10 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
             add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
     for variant, runs in groups.items():
         if values := _spreads(suite, runs, distilled):
-            add(f"{_reasoning(runs)} learnt by {variant}", str(len(runs)), values)
+            name = f"{_reasoning(runs)} learnt by {variant}"
+            add(name, str(len(runs)), values)
+            if clear := _spreads(suite, runs, distilled_clear):
+                add(f"{name}, rows of one answer", str(len(runs)), clear)
     if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
         add("exact closure", "", exact)
     for label, paper in paper_figures(suite).items():

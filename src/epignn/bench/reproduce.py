@@ -16,6 +16,7 @@ from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import (
     FAMILIES,
     WORLD,
+    evidence,
     families,
     files_by_hops,
     generated,
@@ -120,21 +121,32 @@ def _run(
         "test_seed": TEST_SEED,
         "parameters": sum(p.numel() for p in model.parameters()),
         "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
-        "training_cpu_seconds": round(sum(epoch.get("cpu_seconds", epoch["seconds"]) for epoch in history), 2),
+        **_cpu_seconds(history),
         "validation": max(epoch["validation"] for epoch in history),
         "cells": cells,
         **circumstances(),
     }
 
 
+def _cpu_seconds(history: list[dict[str, float]]) -> dict[str, float]:
+    """Processor seconds of training, where the run tells them of every epoch."""
+    if not all("cpu_seconds" in epoch for epoch in history):
+        return {}
+    return {"training_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 2)}
+
+
 def _with_distilled(record: dict[str, Any], experiment: Experiment, run: Path, per_label: int) -> dict[str, Any]:
     """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
     trained = load_model(str(run))
-    learnt = distil(trained.model, trained.relations, experiment, training_data(experiment.data)[0])
+    data = evidence(training_data(experiment.data)[0], experiment.data, trained.seed)
+    learnt = distil(trained.model, trained.relations, experiment, data)
     cells = []
     for cell in record["cells"]:
         test = cell_problems(experiment.data, trained.relations, cell["k"], cell["b"], per_label)
-        cells.append({**cell, "distilled": accuracy(learnt, test)})
+        figures = {"distilled": accuracy(learnt, test)}
+        if cell.get("ambiguous", {}).get("n"):
+            figures["distilled_clear"] = accuracy(learnt, test.select(~ambiguous_by_rules(test)))
+        cells.append({**cell, **figures})
     return {**record, "cells": cells}
 
 

@@ -122,10 +122,23 @@ def split(
     if valid is None:
         held = _held_out(train, config, np.random.default_rng([seed, 0x5011]))
         train, valid = train.select(held.learnt), train.select(held.kept)
-    if config.augment:
-        rng = np.random.default_rng([seed, 0xA06])
-        train = augment(train, config.augment, config.longest, rng, config.equals)
-    return prepare_for(model, train), prepare_for(model, valid)
+    return prepare_for(model, augmented(train, config, seed)), prepare_for(model, valid)
+
+
+def augmented(train: Dataset, config: DataConfig, seed: int) -> Dataset:
+    """Training graphs with as many walks more as an experiment asks for, parts of them replaced by their equals."""
+    if not config.augment:
+        return train
+    rng = np.random.default_rng([seed, 0xA06])
+    return augment(train, config.augment, config.longest, rng, config.equals)
+
+
+def evidence(train: Dataset, config: DataConfig, seed: int) -> Dataset:
+    """What rules are distilled from: the training graphs, and added walks if parts of any length are replaced.
+
+    Such walks say what two edges come to where only longer walks show it. Others say nothing new.
+    """
+    return augmented(train, config, seed) if config.equals > 2 else train
 
 
 class _HeldOut(NamedTuple):

@@ -185,7 +185,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
         "graphlog": Suite(
             "Graphlog, world 32",
             (Variant("graphlog-paper", "graphlog-paper"), Variant("graphlog", "graphlog")),
-            ((0, 0),), 0, MappingProxyType({"EpiGNN-mul (paper) test": 0.914}),
+            ((0, 0),), 0, MappingProxyType({"EpiGNN-mul (paper) test": 0.914}), distil=True,
         ),
         "worlds": Suite(
             "Generated worlds shaped like Graphlog's, and re_0",
@@ -196,12 +196,12 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
                 ),
                 Variant("re_0", "graphlog", ('data.source="graphlog-re_0"',)),
             ),
-            ((0, 0),), 0, MappingProxyType({}),
+            ((0, 0),), 0, MappingProxyType({}), distil=True,
         ),
         "families": Suite(
             "Generated families, trained on 2 to 4 hops",
             (Variant("families", "clutrr", ('data.source="families"', "data.per_label=4000")),),
-            tuple((k, 0) for k in (5, 10, 20, 50, 100)), 40, MappingProxyType({}), distil=True,
+            tuple((k, 0) for k in (5, 10, 20, 50, 100)), 200, MappingProxyType({}), distil=True,
         ),
     }
 )  # fmt: skip

@@ -66,14 +66,15 @@ def distil(
 
 def _examples(trained: "Trained", files: list[Path]) -> "Dataset":
     """The training data: given files over the model's relations, or those it was trained on."""
-    from epignn.bench.sources import training_data
+    from epignn.bench.sources import evidence, training_data
     from epignn.data.dataset import Dataset
     from epignn.data.readers import read_graphs
 
     if files:
         return Dataset.concat([read_graphs(file, trained.relations) for file in files])
     with progress("training data") as report:
-        return training_data(trained.experiment.data, report)[0]
+        train, _ = training_data(trained.experiment.data, report)
+    return evidence(train, trained.experiment.data, trained.seed)
 
 
 def _calculus(trained: "Trained", data: "Dataset | None", out: Path, as_json: bool) -> None:
