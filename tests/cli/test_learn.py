@@ -95,6 +95,13 @@ def test_train_on_a_folder_of_files(epignn, cell, tmp_path):
     assert json.loads(ran.out)["epochs"] == 1
 
 
+def test_demo_refuses_a_picture_it_cannot_draw_before_the_work(epignn, tmp_path):
+    ran = epignn("demo", "--quick", "--out", tmp_path / "demo.txt")
+    assert ran.code == 2
+    assert "ends with .png, .svg, .pdf" in ran.err
+    assert "Training" not in ran.err
+
+
 def test_demo(epignn, tmp_path):
     ran = epignn("demo", "--quick", "--out", tmp_path / "demo.png", "--json")
     assert ran.code == 0, ran.err

@@ -27,6 +27,16 @@ WIDE = 20
 KINDS = (".png", ".svg", ".pdf")
 
 
+def check_name(path: Path) -> None:
+    """Refuse a picture's name before the work for it is done.
+
+    Raises:
+        BadFile: for other formats than PNG, SVG and PDF.
+    """
+    if path.suffix not in KINDS:
+        raise BadFile(f"a picture's name ends with {', '.join(KINDS)}.", str(path))
+
+
 def save(figure: "Figure", path: Path, also: Sequence[str] = ()) -> Path:
     """Write a figure whole or not at all, in the format its name ends with, and beside it in others.
 
@@ -37,8 +47,7 @@ def save(figure: "Figure", path: Path, also: Sequence[str] = ()) -> Path:
 
     from epignn.bench.store import write_whole
 
-    if path.suffix not in KINDS:
-        raise BadFile(f"a picture's name ends with {', '.join(KINDS)}.", str(path))
+    check_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -21,8 +21,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 def generate(
     calculus: Annotated[str, typer.Argument(help="A calculus by name, or a .toml file.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
-    k: Annotated[list[int], typer.Option(help="Lengths of the paths: --k 2 3 4, or --k 2-9.")] = [2, 3, 4],
-    b: Annotated[list[int], typer.Option(help="Numbers of branches: --b 1 2 3, or --b 1-3.")] = [1, 2, 3],
+    k: Annotated[
+        list[int], typer.Option(help="Lengths of the paths: --k 2 3 4, or --k 2-9.", metavar="NUMBERS")
+    ] = [2, 3, 4],
+    b: Annotated[list[int], typer.Option(help="Numbers of branches: --b 1 2 3, or --b 1-3.", metavar="NUMBERS")] = [
+        1,
+        2,
+        3,
+    ],
     per_label: Annotated[int, typer.Option(help="Problems for each label of each file.")] = 800,
     seed: Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")] = 0,
     prefix: Annotated[str, typer.Option(help="What file names begin with, such as train or test.")] = "test",

@@ -25,7 +25,7 @@ def demo(
 
     from epignn.bench.answer import ask
     from epignn.bench.config import load_experiment
-    from epignn.bench.pictures import accuracy_by_k, save
+    from epignn.bench.pictures import accuracy_by_k, check_name, save
     from epignn.bench.reproduce import cell_problems, measure
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import Trained
@@ -35,6 +35,7 @@ def demo(
     from epignn.calculus.facts import parse_facts
     from epignn.calculus.formats import as_networks
 
+    check_name(out)
     torch.set_num_threads(1)
     experiment = load_experiment("rcc8", (*SETTINGS, *(("data.per_label=40",) if quick else ())))
     _say("Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.")

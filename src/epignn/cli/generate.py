@@ -36,7 +36,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 @app.command()
 def families(
     out: Out,
-    k: Annotated[list[int], typer.Option(help="Numbers of facts: --k 2 3 4, or --k 2-10.")] = [*range(2, 11)],
+    k: Annotated[list[int], typer.Option(help="Numbers of facts: --k 2 3 4, or --k 2-10.", metavar="NUMBERS")] = [
+        *range(2, 11)
+    ],
     per_k: Annotated[int, typer.Option(help="Problems of each file.")] = 500,
     seed: Seed = 0,
     relations: Annotated[

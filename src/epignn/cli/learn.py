@@ -164,7 +164,9 @@ def evaluate(
     model: ModelName,
     files: Annotated[
         list[Path],
-        typer.Argument(help="Benchmark files: CSV, also gzipped. For link prediction: what `train` takes."),
+        typer.Argument(
+            help="Benchmark files: CSV or JSON Lines, also gzipped. For link prediction: what `train` takes."
+        ),
     ],
     negatives: Annotated[
         Path | None, typer.Option(help="For link prediction: stored negatives, written here if not there.")
@@ -240,7 +242,9 @@ def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
 
 def predict(
     model: ModelName,
-    file: Annotated[Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark CSV file.")],
+    file: Annotated[
+        Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
     head: Annotated[str | None, typer.Option(help="For link prediction: of whom?", rich_help_panel=LINKS)] = None,
