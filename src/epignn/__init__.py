@@ -22,6 +22,7 @@ from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, Unknow
 from epignn.version import __version__
 
 if TYPE_CHECKING:
+    from epignn.data.statements import Statements
     from epignn.reasoner import Exact, Learnt, Neural, Reasoner
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Neural",
     "Reasoner",
     "Result",
+    "Statements",
     "UnknownName",
     "__version__",
     "close",
@@ -56,7 +58,7 @@ __all__ = [
     "write_network",
 ]
 
-_LATER = ("Exact", "Learnt", "Neural", "Reasoner")
+_LATER = ("Exact", "Learnt", "Neural", "Reasoner", "Statements")
 """What is loaded when it is first used: reasoners know data sets, which most uses of the calculi do not need."""
 
 

@@ -2,10 +2,13 @@
 
 In the manner of scikit-learn: constructors only keep their arguments, `fit` learns from problems with answers and
 returns the reasoner, and what was learnt has a name that ends in an underscore. Only what learns loads torch.
+
+Facts are a `Network` over a calculus. Those of a model whose relations belong to none, such as kinship, are
+`Statements`; rules then take the place of the learnt calculus.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, final
 
 from epignn.calculus import load
@@ -14,17 +17,24 @@ from epignn.calculus.closure import close
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
 from epignn.data.prove import answers
+from epignn.data.statements import Statements
+from epignn.distil.reason import reason
+from epignn.distil.rules import RuleSet
+from epignn.distil.rules_file import is_rule_file, load_rules
 from epignn.errors import BadArgument
-from epignn.explain import symbolic
+from epignn.explain import ruled, symbolic
+from epignn.explain.ruled import RuleExplanation
 from epignn.explain.symbolic import Explanation
 
 if TYPE_CHECKING:
     from epignn.bench.config import Experiment
     from epignn.bench.store import Trained
     from epignn.explain.neural import NeuralExplanation
+    from epignn.explain.vocabulary import VocabularyExplanation
 
 T = TypeVar("T")
-Question = tuple[Network, str, str]
+Facts = Network | Statements
+Question = tuple[Network, str, str] | tuple[Statements, str, str]
 """Facts, and the pair that is asked about."""
 
 
@@ -37,34 +47,14 @@ class Reasoner(Protocol):
     def predict(self, questions: Dataset | Sequence[Question]) -> list[str]:
         """The relations that may hold, for every question: `PO`, or `DC|EC`; `∅` where facts clash."""
 
-    def explain(self, network: Network, head: str, tail: str) -> "Explanation | NeuralExplanation":
+    def explain(
+        self, facts: Facts, head: str, tail: str
+    ) -> "Explanation | RuleExplanation | NeuralExplanation | VocabularyExplanation":
         """The answer to one question, and why."""
 
 
-class _Closure(ABC):
-    """Complete closure in a calculus, wherever it comes from."""
-
-    @property
-    @abstractmethod
-    def calculus_(self) -> Calculus:
-        """The calculus."""
-
-    def predict(self, questions: Dataset | Sequence[Question]) -> list[str]:
-        """What closure leaves of every pair that is asked about."""
-        calculus = self.calculus_
-        if isinstance(questions, Dataset):
-            _same(calculus, questions.relations)
-            return [calculus.format(mask) for mask in answers(questions, calculus).tolist()]
-        results = [(close(_over(calculus, network)), pair) for network, *pair in questions]
-        return [calculus.format(found.relations(*pair) if found.consistent else 0) for found, pair in results]
-
-    def explain(self, network: Network, head: str, tail: str) -> Explanation:
-        """The answer of closure, with its proof."""
-        return symbolic.explain(_over(self.calculus_, network), head, tail)
-
-
 @final
-class Exact(_Closure):
+class Exact:
     """Complete closure in a known calculus; there is nothing to learn.
 
     Args:
@@ -93,10 +83,18 @@ class Exact(_Closure):
         _same(self.calculus_, data.relations)
         return self
 
+    def predict(self, questions: Dataset | Sequence[Question]) -> list[str]:
+        """What closure leaves of every pair that is asked about."""
+        return _closed(self.calculus_, questions)
+
+    def explain(self, facts: Facts, head: str, tail: str) -> Explanation:
+        """The answer of closure, with its proof."""
+        return symbolic.explain(_over(self.calculus_, facts), head, tail)
+
 
 @final
-class Learnt(_Closure):
-    """Complete closure in the calculus that is distilled from a model trained on examples.
+class Learnt:
+    """Exact reasoning with what is distilled from a model trained on examples: a calculus, or else rules.
 
     Args:
         experiment: model and training, by name or itself.
@@ -105,30 +103,73 @@ class Learnt(_Closure):
 
     def __init__(self, experiment: "str | Experiment" = "rcc8", seed: int = 0) -> None:
         self.experiment, self.seed = experiment, seed
-        self._calculus: Calculus | None = None
+        self._learnt: Calculus | RuleSet | None = None
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """One that was learnt before: a `.toml` file, or a model by name or run folder."""
-        from epignn.explain.distilled import calculus_of
+        """One that was learnt before: a `.toml` file, or a model by name or run folder.
 
+        Raises:
+            BadArgument: no rules are beside a model that needs some.
+        """
         self = cls(name)
-        self._calculus = load(name) if name.endswith(".toml") else calculus_of(name)
+        if name.endswith(".toml"):
+            self._learnt = load_rules(Path(name)) if is_rule_file(Path(name)) else load(name)
+            return self
+        from epignn.bench.store import folder_of, load_config
+        from epignn.explain.distilled import calculus_of, rules_of
+
+        if load_config(folder_of(name))[0].data.calculus:
+            self._learnt = calculus_of(name)
+        elif (rules := rules_of(name)) is not None:
+            self._learnt = rules
+        else:
+            raise BadArgument(
+                f"no rules are beside {name}; epignn distil {name} --out {name}/rules.toml makes them."
+            )
         return self
 
     @property
     def calculus_(self) -> Calculus:
         """The calculus that was learnt."""
-        return _fitted(self._calculus)
+        if isinstance(self._learnt, RuleSet):
+            raise BadArgument("it has learnt rules, not a calculus.")
+        return _fitted(self._learnt)
+
+    @property
+    def rules_(self) -> RuleSet:
+        """The rules that were learnt."""
+        if isinstance(self._learnt, Calculus):
+            raise BadArgument("it has learnt a calculus, not rules.")
+        return _fitted(self._learnt)
 
     def fit(self, data: Dataset) -> Self:
-        """Train a model and distil a calculus from it, certified by the same examples."""
+        """Train a model and distil a calculus from it, or rules, certified by the same examples."""
         from epignn.distil.calculus import distil_calculus
         from epignn.distil.reading import read_weights
 
-        trained = Neural(self.experiment, self.seed).fit(data).trained_
-        self._calculus = distil_calculus(read_weights(trained.model, trained.relations), data).calculus
+        neural = Neural(self.experiment, self.seed).fit(data)
+        trained = neural.trained_
+        if trained.experiment.data.calculus:
+            self._learnt = distil_calculus(read_weights(trained.model, trained.relations), data).calculus
+        else:
+            self._learnt = neural.rules_
         return self
+
+    def predict(self, questions: Dataset | Sequence[Question]) -> list[str]:
+        """What closure leaves, or rules derive, of every pair asked about; `?` where these derive nothing."""
+        if not isinstance(self._learnt, RuleSet):
+            return _closed(self.calculus_, questions)
+        if not isinstance(questions, Dataset):
+            questions = Dataset.concat([_stated(self.rules_, facts).graph(*pair) for facts, *pair in questions])
+        rows = reason(self.rules_, questions).possible
+        return ["|".join(self.rules_.relations[r] for r in row.nonzero()[0]) or "?" for row in rows]
+
+    def explain(self, facts: Facts, head: str, tail: str) -> Explanation | RuleExplanation:
+        """The answer of closure or of rules, with its proof."""
+        if not isinstance(self._learnt, RuleSet):
+            return symbolic.explain(_over(self.calculus_, facts), head, tail)
+        return ruled.explain(self.rules_, _stated(self.rules_, facts), head, tail)
 
 
 @final
@@ -145,15 +186,20 @@ class Neural:
         self.experiment, self.seed, self.threshold = experiment, seed, threshold
         self._trained: Trained | None = None
         self._calculus: Calculus | None = None
+        self._rules: RuleSet | None = None
 
     @classmethod
     def load(cls, name: str, threshold: float = 0.05) -> Self:
         """One that was trained before: a run folder, a weights file, or the name of a shipped model."""
         from epignn.bench.store import load_model
-        from epignn.explain.distilled import calculus_of
+        from epignn.explain.distilled import calculus_of, rules_of
 
         self = cls(name, threshold=threshold)
-        self._trained, self._calculus = load_model(name), calculus_of(name)
+        self._trained = load_model(name)
+        if self._trained.experiment.data.calculus:
+            self._calculus = calculus_of(name)
+        else:
+            self._rules = rules_of(name)
         return self
 
     @property
@@ -166,10 +212,16 @@ class Neural:
         """What was distilled from it, and proves its answers."""
         return _fitted(self._calculus)
 
+    @property
+    def rules_(self) -> RuleSet:
+        """The rules that were distilled from it, where its relations belong to no calculus."""
+        return _fitted(self._rules)
+
     def fit(self, data: Dataset) -> Self:
-        """Train a model, calibrate it on the graphs kept for validation, and read its table off the weights."""
+        """Train a model, calibrate it on the graphs kept for validation, and read its table, or rules, off it."""
         from epignn.bench.calibrate import calibrate
         from epignn.bench.config import load_experiment
+        from epignn.bench.distilled import distil
         from epignn.bench.sources import split
         from epignn.bench.store import Trained
         from epignn.bench.train import fit
@@ -182,7 +234,12 @@ class Neural:
             calibrate(model, validation, experiment.training.temperature).temperature if len(validation) else None
         )
         self._trained = Trained(experiment.name, model, experiment, data.relations, self.seed, {}, heat)
-        self._calculus = from_weights(self._trained)
+        if experiment.data.calculus:
+            self._calculus = from_weights(self._trained)
+        else:
+            learnt = distil(model, data.relations, experiment, data)
+            assert isinstance(learnt, RuleSet)
+            self._rules = learnt
         return self
 
     def predict(self, questions: Dataset | Sequence[Question]) -> list[str]:
@@ -191,15 +248,22 @@ class Neural:
 
         trained = self.trained_
         if not isinstance(questions, Dataset):
-            graphs = [graph_of(trained, _over(self.calculus_, network), *pair) for network, *pair in questions]
+            graphs = [
+                facts.graph(*pair)
+                if isinstance(facts, Statements)
+                else graph_of(trained, _over(self.calculus_, facts), *pair)
+                for facts, *pair in questions
+            ]
             questions = Dataset.concat(graphs)
         return [answer.relation for answer in predict(trained, questions)]
 
-    def explain(self, network: Network, head: str, tail: str) -> "NeuralExplanation":
-        """The model's answer with probabilities and states, and the proof by its distilled calculus."""
-        from epignn.explain import neural
+    def explain(self, facts: Facts, head: str, tail: str) -> "NeuralExplanation | VocabularyExplanation":
+        """The model's answer with probabilities and states, and the proof by its distilled calculus or rules."""
+        from epignn.explain import neural, vocabulary
 
-        network = _over(self.calculus_, network)
+        if isinstance(facts, Statements):
+            return vocabulary.explain(self.trained_, self._rules, facts, head, tail, self.threshold)
+        network = _over(self.calculus_, facts)
         return neural.explain(self.trained_, self.calculus_, network, head, tail, self.threshold)
 
 
@@ -216,7 +280,27 @@ def _same(calculus: Calculus, relations: tuple[str, ...]) -> None:
         )
 
 
-def _over(calculus: Calculus, network: Network) -> Network:
+def _closed(calculus: Calculus, questions: Dataset | Sequence[Question]) -> list[str]:
+    """What complete closure leaves of every pair that is asked about."""
+    if isinstance(questions, Dataset):
+        _same(calculus, questions.relations)
+        return [calculus.format(mask) for mask in answers(questions, calculus).tolist()]
+    results = [(close(_over(calculus, facts)), pair) for facts, *pair in questions]
+    return [calculus.format(found.relations(*pair) if found.consistent else 0) for found, pair in results]
+
+
+def _stated(rules: RuleSet, facts: Facts) -> Statements:
+    """Facts that rules can be applied to."""
+    if not isinstance(facts, Statements):
+        raise BadArgument("rules are applied to Statements; a Network is for a calculus.")
+    if facts.relations != rules.relations[: rules.named]:
+        raise BadArgument(f"the rules speak of {' '.join(rules.relations)}, not of {' '.join(facts.relations)}.")
+    return facts
+
+
+def _over(calculus: Calculus, network: Facts) -> Network:
     """The same facts, to be reasoned about with this calculus."""
+    if not isinstance(network, Network):
+        raise BadArgument(f"{calculus.name} is a calculus, which a Network is for; Statements are for rules.")
     _same(calculus, network.calculus.relations)
     return Network(calculus, network.names, network.heads, network.tails, network.masks, network.title)

@@ -10,7 +10,7 @@ from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.explain import layout
 from epignn.explain.layout import Line, lay_out
-from epignn.explain.picture import _columns, draw
+from epignn.explain.picture import columns, draw
 from epignn.explain.symbolic import explain
 from tests.explain.conftest import network_of
 
@@ -72,7 +72,7 @@ def test_labels_touch_nothing(size, extra, rng):
         masks = [network.calculus.format(int(mask)) for mask in network.masks]
         lines = [Line(*each) for each in zip(network.heads.tolist(), network.tails.tolist(), masks, strict=True)]
         widths = [20 + 8.0 * len(name) for name in network.names]
-        found = lay_out(_columns(network, "entity 0"), widths, lines, [0, 1])
+        found = lay_out(columns(size, lines, 0), widths, lines, [0, 1])
         assert None not in found.labels
         boxes = [*found.boxes, *found.labels]
         for n, box in enumerate(boxes):
@@ -85,7 +85,7 @@ def test_lines_keep_out_of_boxes(rng):
     """Between neighbouring columns, and round the right side of one, no line runs through an entity."""
     network = random_tree(rng, 40, 20)
     lines = [Line(int(a), int(b), "ec") for a, b in zip(network.heads, network.tails, strict=True)]
-    found = lay_out(_columns(network, "entity 0"), [80.0] * 40, lines, [])
+    found = lay_out(columns(40, lines, 0), [80.0] * 40, lines, [])
     for line, curve in zip(lines, found.curves, strict=True):
         points = [curve.at(t) for t in np.linspace(0.02, 0.98, 50)]
         for number, box in enumerate(found.boxes):

@@ -53,6 +53,30 @@ def reason(rules: RuleSet, data: Dataset) -> Answers:
     )
 
 
+def strengths(rules: RuleSet, data: Dataset) -> NDArray[np.float64]:
+    """(G, R): how strongly each named relation follows for each query, in tenths; 0 where it does not at all."""
+    batch = _Batch(rules, data)
+    found: NDArray[np.float64] = np.where(batch.asked(), 1.0, 0.0)
+    for grade in batch.by_grade():
+        found = np.where((found == 0) & batch.asked(), grade / GRADES, found)
+    return found
+
+
+def first_rounds(rules: RuleSet, data: Dataset) -> NDArray[np.int32]:
+    """(E, N, N): the round in which each fact of one graph is first known, by all rules at once; -1 if never.
+
+    Given facts are known in round 0; what is derived in a round follows from facts known before it.
+    """
+    batch = _Batch(rules, data)
+    bodies: Bodies = {}
+    for rule in rules.rules:
+        bodies.setdefault((rule.left, rule.right), []).append(rule.head)
+    first = np.where(batch.matrix(), 0, -1).astype(np.int32)
+    for number, _ in enumerate(batch.rounds(bodies, bodies), start=1):
+        first[(first < 0) & batch.matrix()] = number
+    return first
+
+
 def _parts(data: Dataset) -> Iterator[tuple[int, int]]:
     """Runs of graphs of moderate size together."""
     first, nodes = 0, 0
@@ -82,25 +106,32 @@ class _Batch:
         word, bit = _place(np.arange(nodes) - np.repeat(start[:-1], self.size))
         self.loops[np.arange(nodes), word] = bit
         self.facts &= ~self.loops
+        self.base = np.repeat(start[:-1], self.size)  # the first entity of each entity's graph
 
     def answers(self) -> Answers:
         """Derive by falling weight until every query is answered, or no rule is left."""
-        possible = self._asked()
+        possible = self.asked()
         strength: NDArray[np.float64] = np.where(possible.any(1), 1.0, 0.0)
-        waiting = np.arange(len(possible))
+        waiting = self._keep(np.arange(len(possible)), strength == 0)
+        for grade in self.by_grade():
+            asked = self.asked()
+            possible[waiting], strength[waiting] = asked, np.where(asked.any(1), grade / GRADES, 0)
+            waiting = self._keep(waiting, strength[waiting] == 0)
+        return Answers(possible, strength)
+
+    def by_grade(self) -> Iterator[int]:
+        """Derive what follows with the rules of every grade, in turn, as long as graphs are left."""
         known: Bodies = {}
         for grade, group in groupby(self.rules.rules, key=lambda rule: rule.grade):
-            waiting = self._keep(waiting, strength[waiting] == 0)
-            if not len(waiting):
-                break
+            if not len(self.size):
+                return
             fresh: Bodies = {}
             for rule in group:
                 for bodies in (fresh, known):
                     bodies.setdefault((rule.left, rule.right), []).append(rule.head)
-            self._close(fresh, known)
-            asked = self._asked()
-            possible[waiting], strength[waiting] = asked, np.where(asked.any(1), grade / GRADES, 0)
-        return Answers(possible, strength)
+            for _ in self.rounds(fresh, known):
+                pass
+            yield grade
 
     def _keep(self, graphs: Ints, chosen: NDArray[np.bool_]) -> Ints:
         """Go on with some of the graphs."""
@@ -108,21 +139,27 @@ class _Batch:
         self.facts, self.loops = self.facts[:, nodes], self.loops[nodes]
         self.size = self.size[chosen]
         self.query_head, self.query_tail = self.query_head[chosen], self.query_tail[chosen]
-        self.base = np.repeat(offsets(self.size)[:-1], self.size)  # the first entity of each entity's graph
+        self.base = np.repeat(offsets(self.size)[:-1], self.size)
         return graphs[chosen]
 
-    def _asked(self) -> NDArray[np.bool_]:
+    def matrix(self) -> NDArray[np.bool_]:
+        """(E, N, N): what is known now, if there is one graph."""
+        bits = np.unpackbits(self.facts.view(np.uint8), axis=2, bitorder="little")
+        return bits[:, :, : self.facts.shape[1]].astype(bool)
+
+    def asked(self) -> NDArray[np.bool_]:
         word, bit = _place(self.query_tail)
         rows = self.facts[: self.rules.named, offsets(self.size)[:-1] + self.query_head, word]
         return np.asarray((rows & bit) != 0).T.copy()
 
-    def _close(self, fresh: Bodies, known: Bodies) -> None:
+    def rounds(self, fresh: Bodies, known: Bodies) -> Iterator[None]:
         """Derive all that follows from the known rules, of which some are fresh and see every fact first."""
         new = np.zeros_like(self.facts)
         pairs = {left: self._pairs(self.facts[left]) for left in {left for left, _ in fresh}}
         for (left, right), heads in fresh.items():
             _join(new, heads, *pairs[left], self.facts[right])
         while self._add(new):
+            yield
             frontier, new = new, np.zeros_like(new)
             grown: NDArray[np.bool_] = np.any(frontier, axis=2)  # relations that have fresh facts of an entity
             some: NDArray[np.bool_] = np.any(grown, axis=1)

@@ -6,6 +6,7 @@ is made up for what the table does not prove.
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +33,8 @@ STEADY = 1e-6
 class States:
     """What the model thinks may hold from the head to each entity, after each round of message passing.
 
-    `chances[r, e]` are the probabilities of relations for entity e after r + 1 rounds.
+    `chances[r, e]` are the probabilities of relations for entity e after r + 1 rounds; all the same as long as the
+    model has no state of it.
     """
 
     entities: tuple[str, ...]
@@ -40,8 +42,8 @@ class States:
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralExplanation:
-    """An answer of a model, and why.
+class Belief:
+    """What a model thinks of a pair.
 
     Attributes:
         relations: the names of relations.
@@ -49,7 +51,6 @@ class NeuralExplanation:
         threshold: a relation of at least this probability may still hold.
         states: round by round.
         influence: for each fact, how much the probability of the likeliest relation falls without it.
-        table: what the calculus distilled from the model says of the same facts, with its proof.
     """
 
     relations: tuple[str, ...]
@@ -57,7 +58,6 @@ class NeuralExplanation:
     threshold: float
     states: States
     influence: Floats
-    table: Explanation
 
     @property
     def likeliest(self) -> int:
@@ -66,8 +66,20 @@ class NeuralExplanation:
 
     @property
     def mask(self) -> int:
-        """The relations that may still hold: the likeliest, and all above the threshold."""
-        return sum(1 << int(r) for r in {self.likeliest, *np.flatnonzero(self.chances >= self.threshold).tolist()})
+        """The relations that may still hold: all from the threshold on, or else the likeliest, and its equals."""
+        least = min(self.threshold, float(self.chances.max()))
+        return sum(1 << r for r in np.flatnonzero(self.chances >= least).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class NeuralExplanation(Belief):
+    """An answer of a model, and why.
+
+    Attributes:
+        table: what the calculus distilled from the model says of the same facts, with its proof.
+    """
+
+    table: Explanation
 
     @property
     def status(self) -> Status:
@@ -113,8 +125,7 @@ def explain(
         raise BadArgument(
             f"the model speaks of {' '.join(trained.relations)}, the calculus of {' '.join(calculus.relations)}."
         )
-    if not 0 < threshold < 1:
-        raise BadArgument(f"the threshold must lie between 0 and 1, not at {threshold}.")
+    check_threshold(threshold)
     table = symbolic.explain(replace(network, calculus=calculus), head, tail)
     chances = chances_of(trained, [network], head, tail)[0]
     likeliest = int(chances.argmax())
@@ -122,9 +133,17 @@ def explain(
         network.select([f for f in range(len(network)) if f != left_out]) for left_out in range(len(network))
     ]
     influence = chances[likeliest] - chances_of(trained, without, head, tail)[:, likeliest]
-    return NeuralExplanation(
-        trained.relations, chances, threshold, _states(trained, network, head, rounds), influence, table
-    )
+    reached = [entity for entity in distances(network, network.position(head)) if network.names[entity] != head]
+    names = tuple(network.names[entity] for entity in reached)
+    far = tuple(distances(network, network.position(head))[entity] for entity in reached)
+    states = states_of(trained, names, far, lambda name: graph_of(trained, network, head, name), rounds)
+    return NeuralExplanation(trained.relations, chances, threshold, states, influence, table)
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 < threshold < 1:
+        raise BadArgument(f"the threshold must lie between 0 and 1, not at {threshold}.")
 
 
 def chances_of(trained: Trained, networks: list[Network], head: str, tail: str) -> Floats:
@@ -142,22 +161,35 @@ def _connected(network: Network, head: str, tail: str) -> bool:
     return network.position(tail) in distances(network, network.position(head))
 
 
-def _states(trained: Trained, network: Network, head: str, most: int | None) -> States:
+def states_of(
+    trained: Trained,
+    names: tuple[str, ...],
+    far: tuple[int, ...],
+    graph: Callable[[str], Dataset],
+    most: int | None,
+) -> States:
     """The states of the forward model, or of the pairs with the head, round by round until they are steady.
 
     Each is what the model would answer of that entity if it went forward only and stopped after so many rounds.
+
+    Args:
+        trained: the model.
+        names: the entities that facts connect with the head.
+        far: how many facts it takes to each of them.
+        graph: the facts, with the question that asks about the head and an entity.
+        most: rounds to keep; None for all.
     """
-    start = network.position(head)
-    entities = [entity for entity in distances(network, start) if entity != start]
-    names = tuple(network.names[entity] for entity in entities)
-    if not entities:
+    if not names:
         return States(names, np.zeros((0, 0, len(trained.relations))))
-    data = Dataset.concat([graph_of(trained, network, head, name) for name in names])
+    data = Dataset.concat([graph(name) for name in names])
     known = trained.experiment.model.rounds
-    last = len(network.names) if known == "auto" else int(known)
+    last = len(names) + 1 if known == "auto" else int(known)
     chances: list[Floats] = []
     for number in range(1, (last if most is None else min(most, last)) + 1):
-        chances.append(probabilities(_stopped(trained, number), data))
+        found = probabilities(_stopped(trained, number), data)
+        if trained.experiment.model.closure == "full":  # pairs join to twice the length in every round
+            found[np.array(far) > 2**number] = 1 / len(trained.relations)
+        chances.append(found)
         if number > 1 and np.abs(chances[-1] - chances[-2]).max() < STEADY:
             chances.pop()
             break

@@ -1,6 +1,7 @@
 """Ways between entities along facts, in either direction."""
 
 from collections import deque
+from collections.abc import Iterable
 from itertools import pairwise
 
 from epignn.calculus.network import Network
@@ -8,8 +9,13 @@ from epignn.calculus.network import Network
 
 def distances(network: Network, start: int) -> dict[int, int]:
     """Facts between the start and each entity, in either direction; entities that none lead to are left out."""
+    return steps(zip(network.heads.tolist(), network.tails.tolist(), strict=True), start)
+
+
+def steps(ends: Iterable[tuple[int, int]], start: int) -> dict[int, int]:
+    """The same for facts given by the two entities of each."""
     neighbours: dict[int, set[int]] = {}
-    for i, j in zip(network.heads.tolist(), network.tails.tolist(), strict=True):
+    for i, j in ends:
         neighbours.setdefault(i, set()).add(j)
         neighbours.setdefault(j, set()).add(i)
     found = {start: 0}

@@ -3,7 +3,7 @@
 Written by hand: no library draws it. What goes where is decided in `layout`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -12,12 +12,15 @@ import numpy as np
 
 from epignn.calculus.closure import close
 from epignn.calculus.network import Network
+from epignn.data.statements import Statements
 from epignn.explain.layout import LABEL_HEIGHT, NAME_WIDTH, SMALL_WIDTH, Box, Curve, Layout, Line, lay_out
-from epignn.explain.paths import distances
+from epignn.explain.paths import steps
+from epignn.explain.ruled import RuleExplanation
 from epignn.explain.symbolic import Explanation, Status
 
 if TYPE_CHECKING:
-    from epignn.explain.neural import NeuralExplanation
+    from epignn.explain.neural import Belief, NeuralExplanation
+    from epignn.explain.vocabulary import VocabularyExplanation
 
 MOST_ENTITIES, MOST_FACTS = 60, 150
 """Of larger networks only the supporting facts are drawn."""
@@ -37,20 +40,94 @@ class State:
     bars: tuple[float, ...] = ()
 
 
-def draw(found: "Explanation | NeuralExplanation") -> str:
+@dataclass(frozen=True)
+class Scene:
+    """What is drawn.
+
+    Attributes:
+        names: entities.
+        lines: facts between them.
+        support: which of these give the answer, or clash.
+        head, tail: the pair that was asked about.
+        states: what is known of entities, by name.
+        title: the answer.
+        by: who gives it.
+        legend: what colour means.
+        clash: whether facts contradict each other.
+    """
+
+    names: tuple[str, ...]
+    lines: tuple[Line, ...]
+    support: frozenset[int]
+    head: str
+    tail: str
+    states: Mapping[str, State]
+    title: str
+    by: str
+    legend: str
+    clash: bool = False
+
+
+def draw(found: "Explanation | RuleExplanation | NeuralExplanation | VocabularyExplanation") -> str:
     """The picture of an explanation, as the text of an SVG file."""
-    table = found if isinstance(found, Explanation) else found.table
-    states = _sets(table) if isinstance(found, Explanation) else _bars(found)
-    title, by = str(found), f"by closure in {table.network.calculus.name}"
-    if not isinstance(found, Explanation):
-        best = float(found.chances[found.likeliest])
-        agree = "proved by its distilled calculus" if found.proved else f"its distilled calculus says {table}"
-        by = f"by the model, {found.relations[found.likeliest]} with probability {best:.3f}; {agree}"
-    elif found.status is Status.OPEN:
-        by = f"not determined, {by}"
-    if found.status is Status.CONTRADICTORY:
-        title = "contradictory"
-    return _svg(table, states, title, by)
+    if isinstance(found, Explanation):
+        by = f"by closure in {found.network.calculus.name}"
+        by = f"not determined, {by}" if found.status is Status.OPEN else by
+        return _svg(_scene(found, _sets(found), str(found), by))
+    if isinstance(found, RuleExplanation):
+        by = (
+            f"by rules of weight {found.weight:.2f} or more"
+            if found.relations
+            else "no rule leads from one to the other"
+        )
+        by = f"not determined, {by}" if found.status is Status.OPEN else by
+        return _svg(_ruled_scene(found.facts, found, _derived(found), str(found), by))
+    from epignn.explain.vocabulary import VocabularyExplanation
+
+    likely = f"by the model, {found.relations[found.likeliest]} with probability {found.chances.max():.3f}"
+    if isinstance(found, VocabularyExplanation):
+        agree = "no rules were distilled from it"
+        if found.table is not None:
+            agree = "proved by its distilled rules" if found.proved else f"its distilled rules say {found.table}"
+        return _svg(_ruled_scene(found.facts, found, _bars(found), str(found), f"{likely}; {agree}"))
+    agree = "proved by its distilled calculus" if found.proved else f"its distilled calculus says {found.table}"
+    return _svg(_scene(found.table, _bars(found), str(found), f"{likely}; {agree}"))
+
+
+def _scene(found: Explanation, states: Mapping[str, State], title: str, by: str) -> Scene:
+    network, support = _shown(found)
+    clash = found.status is Status.CONTRADICTORY
+    masks = [network.calculus.format(int(mask)) for mask in network.masks]
+    ends = zip(network.heads.tolist(), network.tails.tolist(), masks, strict=True)
+    lines = tuple(Line(*line) for line in ends)
+    left_out = len(found.network.names) - len(network.names)
+    legend = _legend(found.head, bool(found.support.facts), left_out, clash)
+    title = "contradictory" if clash else title
+    return Scene(network.names, lines, frozenset(support), found.head, found.tail, states, title, by, legend, clash)
+
+
+def _ruled_scene(
+    facts: Statements,
+    found: "RuleExplanation | VocabularyExplanation",
+    states: Mapping[str, State],
+    title: str,
+    by: str,
+) -> Scene:
+    table = found if isinstance(found, RuleExplanation) else found.table
+    support = list(table.support.facts) if table is not None else []
+    drawn = list(range(len(facts)))
+    if len(facts.names) > MOST_ENTITIES or len(facts) > MOST_FACTS:
+        drawn = support
+    ends = {found.head, found.tail} | {facts.names[end] for f in drawn for end in facts.edges[f][:2]}
+    names = facts.names if len(drawn) == len(facts) else tuple(name for name in facts.names if name in ends)
+    place = {name: at for at, name in enumerate(names)}
+    lines = tuple(
+        Line(place[facts.names[s]], place[facts.names[t]], facts.relations[r])
+        for s, t, r in (facts.edges[f] for f in drawn)
+    )
+    chosen = frozenset(n for n, f in enumerate(drawn) if f in set(support))
+    legend = _legend(found.head, bool(support), len(facts.names) - len(names))
+    return Scene(names, lines, chosen, found.head, found.tail, states, title, by, legend)
 
 
 def _sets(found: Explanation) -> dict[str, State]:
@@ -72,7 +149,7 @@ def _short(names: tuple[str, ...], count: int) -> str:
     return "|".join(names) if len(names) <= MOST_SHOWN else f"{len(names)} of {count}"
 
 
-def _bars(found: "NeuralExplanation") -> dict[str, State]:
+def _bars(found: "Belief") -> dict[str, State]:
     """The state of every entity after the last round."""
     if not len(found.states.chances):
         return {}
@@ -82,41 +159,48 @@ def _bars(found: "NeuralExplanation") -> dict[str, State]:
     }
 
 
-def _svg(found: Explanation, states: Mapping[str, State], title: str, by: str) -> str:
-    network, support = _shown(found)
-    names = [_cut(name) for name in network.names]
-    state = [states.get(name, State("")) for name in network.names]
+def _derived(found: RuleExplanation) -> dict[str, State]:
+    """What rules derive of every entity, seen from the head."""
+    last = found.rounds.relations[-1] if found.rounds.relations else ()
+    count = len(found.rules.relations)
+    return {
+        name: State(_short(known, count) if known else "")
+        for name, known in zip(found.rounds.entities, last, strict=True)
+    }
+
+
+def _svg(scene: Scene) -> str:
+    names, support = [_cut(name) for name in scene.names], scene.support
+    state = [scene.states.get(name, State("")) for name in scene.names]
     widths = [
         max(len(n) * NAME_WIDTH, len(s.text) * SMALL_WIDTH + len(s.bars) * 5 + 8) + 22
         for n, s in zip(names, state, strict=True)
     ]
-    masks = [network.calculus.format(int(mask)) for mask in network.masks]
-    ends = zip(network.heads.tolist(), network.tails.tolist(), masks, strict=True)
-    layout = lay_out(_columns(network, found.head), widths, [Line(*line) for line in ends], sorted(support))
-    clash = found.status is Status.CONTRADICTORY
-    strong = CLASH if clash else STRONG
-    width = max(layout.width, (max(len(title) * 11.5, len(by) * SMALL_WIDTH) + 60))
+    place = columns(len(names), scene.lines, scene.names.index(scene.head))
+    layout = lay_out(place, widths, scene.lines, sorted(support))
+    strong = CLASH if scene.clash else STRONG
+    width = max(layout.width, (max(len(scene.title) * 11.5, len(scene.by) * SMALL_WIDTH) + 60))
     height = layout.height + TOP + BOTTOM
-    special = {found.head: HEAD, found.tail: TAIL}
-    used = {int(end) for f in support for end in (network.heads[f], network.tails[f])}
+    special = {scene.head: HEAD, scene.tail: TAIL}
+    used = {end for n in support for end in (scene.lines[n].source, scene.lines[n].target)}
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0f}' height='{height:.0f}' "
         f"viewBox='0 0 {width:.0f} {height:.0f}' {STYLE}>",
         f"<rect width='{width:.0f}' height='{height:.0f}' fill='white'/>",
         f"<defs>{_arrow('strong', strong)}{_arrow('pale', PALE)}</defs>",
-        f"<text x='28' y='38' font-size='19' font-weight='bold' fill='{strong}'>{escape(title)}</text>",
-        f"<text x='28' y='60' font-size='12' fill='{INK}'>{escape(by)}</text>",
+        f"<text x='28' y='38' font-size='19' font-weight='bold' fill='{strong}'>{escape(scene.title)}</text>",
+        f"<text x='28' y='60' font-size='12' fill='{INK}'>{escape(scene.by)}</text>",
         f"<g transform='translate(0 {TOP:.0f})'>",
         *_lines(layout, support, strong),
-        *_labels(layout, masks, support, strong),
+        *_labels(layout, [line.label for line in scene.lines], support, strong),
         *(
             _entity(
                 name, shown, state[n], layout.boxes[n], special.get(name, "white"), strong if n in used else PALE
             )
-            for n, (name, shown) in enumerate(zip(network.names, names, strict=True))
+            for n, (name, shown) in enumerate(zip(scene.names, names, strict=True))
         ),
         "</g>",
-        f"<text x='28' y='{height - 18:.0f}' font-size='11' fill='{INK}'>{escape(_legend(found, network))}</text>",
+        f"<text x='28' y='{height - 18:.0f}' font-size='11' fill='{INK}'>{escape(scene.legend)}</text>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -134,24 +218,22 @@ def _shown(found: Explanation) -> tuple[Network, set[int]]:
     return Network(network.calculus, names, heads, tails, part.masks), set(range(len(facts)))
 
 
-def _columns(network: Network, head: str) -> list[int]:
-    """Distance from the head; what nothing connects with it stands in the last column."""
-    far = distances(network, network.position(head))
-    return [far.get(entity, max(far.values()) + 1) for entity in range(len(network.names))]
+def columns(count: int, lines: Iterable[Line], head: int) -> list[int]:
+    """Distance of so many entities from the head; what nothing connects with it stands in the last column."""
+    far = steps(((line.source, line.target) for line in lines), head)
+    return [far.get(entity, max(far.values()) + 1) for entity in range(count)]
 
 
 def _cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
-def _legend(found: Explanation, network: Network) -> str:
-    clash = found.status is Status.CONTRADICTORY
+def _legend(head: str, supported: bool, left_out: int, clash: bool = False) -> str:
     said = "In colour: the facts that clash." if clash else "In colour: the facts that give the answer."
-    if not found.support.facts:
-        said = "No facts bear on the answer."
+    if not supported:
+        said = "No facts prove an answer."
     if not clash:
-        said += f" In each box: what may hold from {found.head} to it."
-    left_out = len(found.network.names) - len(network.names)
+        said += f" In each box: what may hold from {head} to it."
     return said + (f" {left_out} further entities are not drawn." if left_out else "")
 
 
