@@ -1,6 +1,6 @@
 """How time and memory of link prediction grow with edges, heads and dim, and how fast all entities are scored.
 
-    python benchmarks/kgc.py
+    python benchmarks/kgc.py [--quick] [--out DIR]
 
 Each row is measured in a process of its own, so that its peak memory is its own. Graphs are random, with as many
 facts an entity as FB15k-237 v4 has; the last row is that graph itself, where EPIGNN_DATA names a folder with it.
@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -25,10 +26,11 @@ from epignn.kgc.splits import load_task
 from epignn.kgc.train import step_loss
 from epignn.models.epignn import EpiGNN
 
-from record import save
+from record import Figures, options, save
 
 FACTS_PER_ENTITY = 27_203 / 4_707
 RELATIONS = 219
+SCORED_HEADS = 1000
 
 
 def random_graph(facts: int) -> Graph:
@@ -80,42 +82,58 @@ def one(kind: str, facts: int, heads: int, dim: int) -> None:
         graph = load_task("fb237:v4").train.graph if kind == "fb237:v4" else random_graph(facts)
         row = score_row(graph, heads, dim)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({**row, "peak_mb": peak}))
+    print(json.dumps({**row, f"{'train' if kind == 'train' else 'score'}_peak_mb": peak}))
 
 
 def measured(kind: str, facts: int, heads: int, dim: int) -> dict[str, float]:
-    command = [sys.executable, __file__, kind, str(facts), str(heads), str(dim)]
+    command = [sys.executable, __file__, "row", kind, str(facts), str(heads), str(dim)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
 
 
+def growth(quick: bool) -> Figures:
+    """From one case, each of edges, heads and dim doubled twice."""
+    facts, heads, dim = (2_000, 16, 16) if quick else (20_000, 64, 32)
+    figures: Figures = {}
+    for what, of_case in CASES.items():
+        for times in (1, 2, 4):
+            case = of_case(times, facts, heads, dim)
+            name = "{:,} facts, {} heads, dim {}".format(*case)
+            if name in figures:
+                continue
+            found = measured("train", *case) | measured("score", *case)
+            figures[name] = {"facts": case[0], "heads": case[1], "dim": case[2], **found}
+            print(
+                f"  {what if times > 1 else '':5} {name:<35} training {found['train_seconds']:6.2f} s, "
+                f"{found['train_peak_mb']:4.0f} MB; scoring {found['score_seconds']:6.2f} s in chunks of "
+                f"{found['chunk']} heads, {found['score_peak_mb']:4.0f} MB"
+            )
+    return figures
+
+
+CASES: dict[str, Callable[[int, int, int, int], tuple[int, int, int]]] = {
+    "edges": lambda times, facts, heads, dim: (times * facts, heads, dim),
+    "heads": lambda times, facts, heads, dim: (facts, times * heads, dim),
+    "dim": lambda times, facts, heads, dim: (facts, heads, times * dim),
+}
+
+
 def main() -> None:
-    base = (20_000, 64, 32)
-    rows = {
-        "edges": [(20_000, 64, 32), (40_000, 64, 32), (80_000, 64, 32)],
-        "heads": [base, (20_000, 128, 32), (20_000, 256, 32)],
-        "dim": [base, (20_000, 64, 64), (20_000, 64, 128)],
-    }
-    figures = {}
-    for what, cases in rows.items():
-        for facts, heads, dim in cases:
-            found = measured("train", facts, heads, dim) | {
-                k: v for k, v in measured("score", facts, heads, dim).items() if k != "peak_mb"
-            }
-            figures[f"{what}: {facts:,} facts, {heads} heads, dim {dim}"] = found
-            print(f"{what:6} {facts:7,} facts {heads:4} heads dim {dim:3}: "
-                  f"training {found['train_seconds']:6.2f} s, scoring {found['score_seconds']:6.2f} s in chunks of "
-                  f"{found['chunk']} heads, peak {found['peak_mb']:.0f} MB")  # fmt: skip
-    if os.environ.get("EPIGNN_DATA"):
-        found = measured("fb237:v4", 0, 1000, 32)
-        figures["fb237:v4, 1,000 heads, all relations and entities"] = found
-        print(f"FB15k-237 v4, all entities for all relations of 1,000 heads: {found['score_seconds']:.1f} s, "
-              f"peak {found['peak_mb']:.0f} MB")  # fmt: skip
-    save("kgc", figures)
+    chosen = options(__doc__)
+    print("How time and memory grow with edges, heads and dim; one core")
+    figures = growth(chosen.quick)
+    if os.environ.get("EPIGNN_DATA") and not chosen.quick:
+        found = measured("fb237:v4", 0, SCORED_HEADS, 32)
+        figures["fb237:v4"] = {"heads": SCORED_HEADS, "dim": 32, **found}
+        print(
+            f"  FB15k-237 v4, all entities for all relations of {SCORED_HEADS:,} heads: "
+            f"{found['score_seconds']:.1f} s in chunks of {found['chunk']}, {found['score_peak_mb']:.0f} MB"
+        )
+    save("kgc", figures, chosen)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        one(sys.argv[1], *map(int, sys.argv[2:]))
+    if sys.argv[1:2] == ["row"]:
+        one(sys.argv[2], *map(int, sys.argv[3:]))
     else:
         main()
