@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import load_file
 
 from epignn.bench.config import DataConfig, Experiment, TrainConfig
-from epignn.bench.evaluate import accuracy, wilson
+from epignn.bench.evaluate import accuracy
+from epignn.bench.figures import wilson
 from epignn.bench.sources import generated, split
 from epignn.bench.store import STATE, WEIGHTS, load_model
 from epignn.bench.train import Diverged, _Adam, fit, rate_at, read_history

@@ -1,4 +1,4 @@
-"""Accuracy of a model on prepared graphs, with Wilson intervals."""
+"""Scores of a model on prepared graphs, and its accuracy."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from epignn.bench.collate import Graphs, collate
-from epignn.bench.wilson import wilson
 from epignn.calculus.backend import Backend
 from epignn.models.epignn import EpiGNN
-
-__all__ = ["accuracy", "scores", "wilson"]
 
 
 @torch.no_grad()

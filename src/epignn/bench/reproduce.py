@@ -12,6 +12,7 @@ from epignn.bench.collate import prepare_for
 from epignn.bench.config import DataConfig, Experiment, from_dict, load_experiment, to_dict
 from epignn.bench.distilled import accuracy, distil
 from epignn.bench.evaluate import scores
+from epignn.bench.figures import figures
 from epignn.bench.record import circumstances, read_records, write_record
 from epignn.bench.sources import (
     FAMILIES,
@@ -27,14 +28,12 @@ from epignn.bench.sources import (
 from epignn.bench.store import WEIGHTS, load_model
 from epignn.bench.suites import TEST_SEED, Suite, Variant, file_stem
 from epignn.bench.train import Epoch, fit, read_history
-from epignn.bench.wilson import wilson
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.data.families import TERMS
 from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers
 from epignn.data.readers import read_graphs
-from epignn.data.stream import digests
 from epignn.models.epignn import EpiGNN
 
 Say = Callable[[str], None]
@@ -113,7 +112,7 @@ def _run(
     for k, b in suite.cells:
         say(f"{variant.name}, seed {seed}: testing k={k} b={b}")
         test = cell_problems(experiment.data, train.relations, k, b, 5 if quick else suite.per_label)
-        cells.append({"k": k, "b": b, **measure(model, test, experiment.data)})
+        cells.append({**measure(model, test, experiment.data), "k": k, "b": b})
     return {
         "variant": variant.name,
         "experiment": _plain(experiment),
@@ -167,14 +166,7 @@ def measure(model: EpiGNN, data: Dataset, config: DataConfig) -> dict[str, Any]:
     Of kinship, rows for which the rules that made the labels derive several terms are counted apart as well.
     """
     right = scores(model, prepare_for(model.config, data), batch_size=256).argmin(1) == data.label
-    low, high = wilson(int(right.sum()), len(data))
-    found: dict[str, Any] = {
-        "n": len(data),
-        "distinct": len(np.unique(digests(data))),
-        "accuracy": float(right.mean()),
-        "low": low,
-        "high": high,
-    }
+    found = figures(data, int(right.sum()))
     if config.calculus:
         exact = answers(data, load(config.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
         found["closure"] = float(exact.mean())

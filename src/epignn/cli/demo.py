@@ -52,7 +52,7 @@ def demo(
     results = {}
     for k, b in CELLS:
         test = cell_problems(experiment.data, train.relations, k, b, 4 if quick else 30)
-        results[k, b] = {"k": k, "b": b, **measure(model, test, experiment.data)}
+        results[k, b] = measure(model, test, experiment.data)
     average = sum(cell["accuracy"] for cell in results.values()) / len(results)
     curves = {f"b = {b}": [(k, results[k, b]["accuracy"]) for k in range(2, 10)] for b in (1, 2, 3)}
     save(accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)"), out)

@@ -214,12 +214,10 @@ def evaluate(
 
 
 def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
-    import numpy as np
-
     from epignn.bench.collate import prepare_for
-    from epignn.bench.evaluate import scores, wilson
+    from epignn.bench.evaluate import scores
+    from epignn.bench.figures import figures
     from epignn.bench.sources import read
-    from epignn.data.stream import digests
 
     data = read(file, trained.experiment.data.calculus, trained.relations)
     try:
@@ -227,17 +225,7 @@ def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
     except EpignnError as error:
         raise BadFile(str(error), str(file)) from error
     right = int((scores(trained.model, graphs).argmin(1) == graphs.label).sum())
-    low, high = wilson(right, len(data))
-    return {
-        "file": str(file),
-        "k": data.k,
-        "b": data.b,
-        "n": len(data),
-        "distinct": len(np.unique(digests(data))),
-        "accuracy": right / len(data) if len(data) else 0.0,
-        "low": low,
-        "high": high,
-    }
+    return {"file": str(file), **figures(data, right)}
 
 
 def predict(

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from epignn.bench.wilson import wilson
+from epignn.bench.figures import figures
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.toml import load_calculus
 from epignn.data.dataset import Dataset
 from epignn.data.prove import answers
 from epignn.data.readers import read_graphs
 from epignn.data.star_csv import read_csv
-from epignn.data.stream import digests
 from epignn.distil.evidence import verdict
 from epignn.distil.reason import reason
 from epignn.distil.rules import RuleSet
@@ -54,7 +53,7 @@ def exact_figures(calculus: Calculus, data: Dataset) -> dict[str, Any]:
     counts[np.arange(len(data)), data.label] = 1
     found = verdict(answers(data, calculus), counts)
     return {
-        **_figures(data, found.entailed),
+        **figures(data, found.entailed),
         "entailed": found.entailed,
         "open": found.open,
         "contradicted": found.contradicted,
@@ -99,25 +98,11 @@ def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
     alone, ambiguous = several == 1, several > 1
     clear = int((~ambiguous).sum())
     return {
-        **_figures(data, int(right.sum())),
+        **figures(data, int(right.sum())),
         "entailed": int((hit & alone).sum()),
         "open": int((~alone).sum()),
         "contradicted": int((~hit & alone).sum()),
         "ambiguous": int(ambiguous.sum()),
         "among": int((hit & ambiguous).sum()),
         "unambiguous": int((hit & alone).sum()) / clear if clear else 1.0,
-    }
-
-
-def _figures(data: Dataset, right: int) -> dict[str, Any]:
-    """Instances, distinct ones, accuracy and its interval."""
-    low, high = wilson(right, len(data))
-    return {
-        "k": data.k,
-        "b": data.b,
-        "n": len(data),
-        "distinct": len(np.unique(digests(data))),
-        "accuracy": right / len(data) if len(data) else 0.0,
-        "low": low,
-        "high": high,
     }
