@@ -102,6 +102,51 @@ def kgc_table(results: Results) -> str:
     return markdown(*kgc_rows(results.runs("kgc")))
 
 
+def kgc_protocols(results: Results) -> str:
+    """Link prediction, every metric under its own name."""
+    from epignn.kgc.reproduce import protocols
+
+    return markdown(*protocols(results.runs("kgc")))
+
+
+def kgc_sentence(results: Results) -> str:
+    """How long the best preset trains, how much memory it takes, how fast it scores."""
+    runs = [run for run in results.runs("kgc") if run["model"] == "best"]
+
+    def told(split: str) -> str:
+        here = [run for run in runs if run["split"] == split]
+        seconds = max(run["training_cpu_seconds"] for run in here)
+        return f"{split} {seconds:.0f} s ({here[0]['epochs']} epochs, {max(run['peak_mb'] for run in here):,} MB)"
+
+    record = results.bench("kgc")
+    scored = record["figures"]["fb237:v4"]
+    return (
+        f"Training takes, of one core and at most: {', '.join(map(told, ('wn18rr:v1', 'fb237:v1', 'fb237:v4')))}. "
+        f"Scoring all entities for all relations of {scored['heads']:,} heads of fb237:v4 takes "
+        f"{scored['score_seconds']:.1f} s and {scored['score_peak_mb']:.0f} MB, "
+        f"in chunks of {scored['chunk']} heads."
+    )
+
+
+def kgc_growth(results: Results) -> str:
+    """How time and memory grow with edges, heads and dim."""
+    record = results.bench("kgc")
+    columns = ["facts", "heads", "dim", "training s", "MB", "scoring s", "MB", "heads a chunk"]
+    lines = [
+        [
+            *(f"{row[key]:,}" for key in ("facts", "heads", "dim")),
+            *(f"{row[f'{part}_{key}']:{form}}" for part in ("train", "score") for key, form in GROWTH.items()),
+            f"{row['chunk']:,}",
+        ]
+        for row in record["figures"].values()
+        if "facts" in row
+    ]
+    return markdown(columns, lines) + "\n\n" + _machine(record)
+
+
+GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
+
+
 def model_sentence(results: Results) -> str:
     record = results.bench("model")
     figures = record["figures"]
@@ -135,7 +180,11 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "families-table": suite_table("families"),
     "worlds-table": suite_table("worlds"),
     "paths-table": suite_table("paths"),
+    "differences-table": suite_table("differences"),
     "kgc-table": kgc_table,
+    "kgc-protocols": kgc_protocols,
+    "kgc-sentence": kgc_sentence,
+    "kgc-growth": kgc_growth,
 }
 
 

@@ -118,6 +118,17 @@ def test_bad_training_data(epignn, tmp_path, monkeypatch):
     assert "--preset takes" in epignn("train", path, "--preset", "worst").err
 
 
+def test_folders_without_validation_or_test_triples(epignn, run, folder, tmp_path):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "train.txt").write_text((folder / "train.txt").read_text())
+    trained = epignn("train", tmp_path / "bare", "--out", tmp_path / "new")
+    assert (trained.code, "add a valid.txt" in trained.err, (tmp_path / "new").exists()) == (2, True, False)
+    tested = epignn("evaluate", run, tmp_path / "bare")
+    assert (tested.code, "has no test triples" in tested.err) == (2, True)
+    (tmp_path / "bare" / "test.txt").write_text((folder / "test.txt").read_text())
+    assert epignn("evaluate", run, tmp_path / "bare").code == 0
+
+
 def test_one_file_of_triples(epignn, tmp_path):
     side = family(0)
     path = tmp_path / "own.tsv"

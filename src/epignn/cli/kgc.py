@@ -117,6 +117,10 @@ def evaluate(model: str, whats: Sequence[str], negatives: Path | None, as_json: 
     for what in whats:
         task = load_task(what, seed=trained.config.seed)  # what was held out of a single file then
         side = _known_to(trained.config.relations, task)
+        if not len(side.test):
+            raise BadArgument(
+                f"{what} has no test triples; a folder has them in test.txt, or in that of its _ind twin."
+            )
         stored = _negatives(side, negatives)
         scorer = ModelScorer(trained.model, side.graph)
         typer.echo(f"{what}: {_size(side)}; heads are passed in chunks of {scorer.chunk}", err=True)
@@ -254,7 +258,7 @@ def reproduce(
     import torch
 
     from epignn.errors import lookup
-    from epignn.kgc.reproduce import recorded, rows
+    from epignn.kgc.reproduce import protocols, recorded, rows
     from epignn.kgc.reproduce import reproduce as run_all
     from epignn.kgc.splits import SPLITS
     from epignn.kgc.suite import PRESETS
@@ -270,7 +274,14 @@ def reproduce(
     else:
         records = run_all(splits, presets, seeds, results, runs, quick, lambda text: typer.echo(text, err=True))
     columns, lines = rows(records)
+    every = {preset: protocols(records, preset) for preset in presets}
     if as_json:
-        emit_json({"table": "kgc", "metric": "grail_hits@10", "columns": columns, "rows": lines})
-    else:
-        table(columns, lines, "Hits@10 (%) among 50 stored negatives, inductive splits")
+        shown = {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()}
+        emit_json(
+            {"table": "kgc", "metric": "grail_hits@10", "columns": columns, "rows": lines, "protocols": shown}
+        )
+        return
+    table(columns, lines, "Hits@10 (%) among 50 stored negatives, inductive splits")
+    for preset, (names, figures) in every.items():
+        if figures:
+            table(names, figures, f"Every protocol (%), {preset}")

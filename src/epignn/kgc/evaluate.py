@@ -67,7 +67,7 @@ def by_head(
     """Questions (N, 3) of the same head, as their rows and the scores of all entities; each head once."""
     order = np.argsort(questions[:, 0], kind="stable")
     heads, first = np.unique(questions[order, 0], return_index=True)
-    groups = np.split(order, first[1:])
+    groups = np.split(order, first[1:]) if len(heads) else []
     for number, (head, rows) in enumerate(zip(heads.tolist(), groups, strict=True)):
         if isinstance(scorer, ModelScorer) and number % scorer.chunk == 0:
             scorer.prepare(heads[number : number + scorer.chunk])

@@ -16,9 +16,9 @@ from epignn.kgc.config import KgcExperiment, load_experiment
 from epignn.kgc.evaluate import ModelScorer
 from epignn.kgc.graph import both_sides
 from epignn.kgc.measure import NEGATIVES_SEED, measure, stored_negatives
-from epignn.kgc.splits import Task, load_task
+from epignn.kgc.splits import SPLITS, Task, load_task
 from epignn.kgc.store import RunConfig, save_config
-from epignn.kgc.suite import PUBLISHED, experiment_for, published
+from epignn.kgc.suite import PRESETS, PUBLISHED, experiment_for, published
 from epignn.kgc.train import Epoch, fit, read_history
 from epignn.models.epignn import EpiGNN
 
@@ -26,7 +26,8 @@ Say = Callable[[str], None]
 Record = dict[str, Any]
 CALIBRATION = 500
 """Validation triples that choose the temperature, at most."""
-SECONDS = ("training_seconds", "training_cpu_seconds")
+COSTS = {"parameters": "parameters", "training, CPU s": "training_cpu_seconds"}
+"""What a model takes: the heads of columns, and where records have it."""
 QUICK = ("training.epochs=1", "training.validation_triples=50", "model.dim=16", "model.facets=4")
 
 
@@ -140,34 +141,47 @@ def _baselines(task: Task, path: Path, say: Say) -> Record:
 
 
 def rows(records: Sequence[Record], metric: str = "grail_hits@10") -> tuple[list[str], list[list[str]]]:
-    """The table: a row a split, in percent; our runs as mean and two standard deviations over seeds."""
-    ours = [preset for preset in ("paper", "best") if any(r["model"] == preset for r in records)]
-    columns = [
-        "split",
-        *(f"ours, {preset}" for preset in ours),
-        "seeds",
-        *PUBLISHED,
-        *BASELINES,
-        "training s",
-        "of CPU",
-    ]
+    """The table: a row a split, in percent; our runs as mean and two standard deviations over seeds.
+
+    Where presets have different numbers of seeds, all are told. Parameters and processor seconds of training are
+    those of the last preset.
+    """
+    ours = [preset for preset in PRESETS if any(r["model"] == preset for r in records)]
+    columns = ["split", *(f"ours, {preset}" for preset in ours), "seeds", *PUBLISHED, *BASELINES, *COSTS]
     table = []
-    for split in dict.fromkeys(record["split"] for record in records):
-        here = [record for record in records if record["split"] == split]
+    for split, here in _by_split(records):
         by_preset = {preset: [r for r in here if r["model"] == preset] for preset in ours}
         figures = next(r["figures"] for r in here if r["model"] == "baselines")
+        seeds = dict.fromkeys(str(len(runs)) for runs in by_preset.values())
         last = by_preset[ours[-1]] if ours else []
         table.append(
             [
                 split,
                 *(_spread([100 * r["test"][metric] for r in runs]) for runs in by_preset.values()),
-                str(len(last)),
+                ", ".join(seeds) or "0",
                 *(f"{published(model, split):.1f}" for model in PUBLISHED),
                 *(f"{100 * figures[name][metric]:.1f}" for name in BASELINES),
-                *(f"{np.mean([r[key] for r in last]):.0f}" if last else "–" for key in SECONDS),
+                *(f"{np.mean([r[key] for r in last]):,.0f}" if last else "–" for key in COSTS.values()),
             ]
         )
     return columns, table
+
+
+def protocols(records: Sequence[Record], preset: str = "best") -> tuple[list[str], list[list[str]]]:
+    """Every metric under its own name, in percent: a row a split, the mean over the seeds of a preset."""
+    runs = [record for record in records if record["model"] == preset]
+    names = list(runs[0]["test"]) if runs else []
+    table = [
+        [split, *(f"{100 * np.mean([r['test'][name] for r in here]):.1f}" for name in names)]
+        for split, here in _by_split(runs)
+    ]
+    return ["split", *names], table
+
+
+def _by_split(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """The records of each split, in the order of the paper's table."""
+    splits = sorted({record["split"] for record in records}, key=SPLITS.index)
+    return [(split, [record for record in records if record["split"] == split]) for split in splits]
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -73,9 +73,15 @@ def fit(
         backend: which kernels serve.
 
     Raises:
+        BadArgument: there are no validation triples, or `out` holds another run.
         Diverged: the loss became infinite or not a number; `out` keeps the last good weights.
     """
     config, graph = experiment.training, side.graph
+    if not len(side.valid):
+        raise BadArgument(
+            "there are no validation triples to choose the epoch by: add a valid.txt to the folder, or train on "
+            "its train.txt alone, of which some triples are then held out."
+        )
     run = _start(experiment, side, seed, out)
     sampler = Sampler(graph, config.share, config.negatives, config.thin)
     validate = _validation(side, config, backend)

@@ -1,0 +1,49 @@
+"""Tables of link prediction from records."""
+
+from epignn.kgc.baselines import BASELINES
+from epignn.kgc.reproduce import protocols, rows
+
+
+def baselines(split: str) -> dict:
+    return {
+        "split": split,
+        "model": "baselines",
+        "figures": {name: {"grail_hits@10": 0.1 * n} for n, name in enumerate(BASELINES, 1)},
+    }
+
+
+def run(split: str, preset: str, hits: float, mrr: float = 0.5) -> dict:
+    test = {"mrr": mrr, "grail_hits@10": hits}
+    return {"split": split, "model": preset, "test": test, "parameters": 1500, "training_cpu_seconds": 80 * hits}
+
+
+def test_rows_have_the_order_of_the_paper_and_mean_and_spread_over_seeds():
+    records = [
+        baselines("fb237:v1"),
+        run("fb237:v1", "paper", 0.9),
+        run("fb237:v1", "best", 0.5),
+        run("fb237:v1", "best", 0.7),
+        baselines("wn18rr:v2"),
+        run("wn18rr:v2", "best", 0.8),
+    ]
+    columns, lines = rows(records)
+    assert columns[:7] == ["split", "ours, paper", "ours, best", "seeds", "paper", "NBFNet", "REST"]
+    assert columns[7:] == ["pagerank", "relation frequency", "chance", "parameters", "training, CPU s"]
+    published = (["86.0", "90.3", "94.6"], ["91.7", "82.1", "75.1"])
+    chance = ["10.0", "20.0", "30.0"]
+    assert lines == [
+        ["wn18rr:v2", "–", "80.0", "0, 1", *published[0], *chance, "1,500", "64"],
+        ["fb237:v1", "90.0", "60.0 ± 20.0", "1, 2", *published[1], *chance, "1,500", "48"],
+    ]
+
+
+def test_rows_of_baselines_alone():
+    (line,) = rows([baselines("wn18rr:v1")])[1]
+    assert line[:2] == ["wn18rr:v1", "0"]
+    assert line[-2:] == ["–", "–"]
+
+
+def test_every_protocol_under_its_own_name():
+    records = [baselines("fb237:v1"), run("fb237:v1", "best", 0.5, 0.2), run("fb237:v1", "best", 0.7, 0.4)]
+    assert protocols(records) == (["split", "mrr", "grail_hits@10"], [["fb237:v1", "30.0", "60.0"]])
+    assert protocols(records, "paper") == (["split"], [])
