@@ -1,6 +1,7 @@
 """Tables of link prediction from records."""
 
 from epignn.kgc.baselines import BASELINES
+from epignn.kgc.draw import draw
 from epignn.kgc.reproduce import protocols, rows
 
 
@@ -47,3 +48,12 @@ def test_every_protocol_under_its_own_name():
     records = [baselines("fb237:v1"), run("fb237:v1", "best", 0.5, 0.2), run("fb237:v1", "best", 0.7, 0.4)]
     assert protocols(records) == (["split", "mrr", "grail_hits@10"], [["fb237:v1", "30.0", "60.0"]])
     assert protocols(records, "paper") == (["split"], [])
+
+
+def test_picture_of_what_is_recorded(tmp_path):
+    path = draw([baselines("fb237:v1"), run("fb237:v1", "best", 0.5), baselines("wn18rr:v1")], tmp_path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    drawn = path.with_suffix(".svg").read_text()
+    for text in ("wn18rr:v1", "fb237:v1", "best", "pagerank", "NBFNet, published", "Hits@10 among 50 negatives"):
+        assert text in drawn
+    assert "fb237:v2" not in drawn

@@ -258,6 +258,7 @@ def reproduce(
     import torch
 
     from epignn.errors import lookup
+    from epignn.kgc.draw import draw
     from epignn.kgc.reproduce import protocols, recorded, rows
     from epignn.kgc.reproduce import reproduce as run_all
     from epignn.kgc.splits import SPLITS
@@ -273,15 +274,25 @@ def reproduce(
         records = recorded(splits, presets, results)
     else:
         records = run_all(splits, presets, seeds, results, runs, quick, lambda text: typer.echo(text, err=True))
+    picture = None if quick else draw(recorded(SPLITS, PRESETS, results), results / "kgc")
     columns, lines = rows(records)
     every = {preset: protocols(records, preset) for preset in presets}
     if as_json:
         shown = {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()}
         emit_json(
-            {"table": "kgc", "metric": "grail_hits@10", "columns": columns, "rows": lines, "protocols": shown}
+            {
+                "table": "kgc",
+                "metric": "grail_hits@10",
+                "columns": columns,
+                "rows": lines,
+                "protocols": shown,
+                "pictures": [str(picture)] if picture is not None else [],
+            }
         )
         return
     table(columns, lines, "Hits@10 (%) among 50 stored negatives, inductive splits")
     for preset, (names, figures) in every.items():
         if figures:
             table(names, figures, f"Every protocol (%), {preset}")
+    if picture is not None:
+        typer.echo(f"picture: {picture}, and .svg")
