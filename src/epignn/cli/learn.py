@@ -231,7 +231,11 @@ def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
 def predict(
     model: ModelName,
     file: Annotated[
-        Path, typer.Argument(help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines.")
+        Path,
+        typer.Argument(
+            help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines. For link prediction: "
+            "a file of triples, whose entities may be new."
+        ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
