@@ -233,8 +233,8 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines. For link prediction: "
-            "a file of triples, whose entities may be new."
+            help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines. For link "
+            "prediction: a file of triples, whose entities may be new."
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
