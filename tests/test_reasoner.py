@@ -1,14 +1,18 @@
 """Reasoners: one interface, three ways to answer."""
 
+import numpy as np
 import pytest
 import torch
 
 import epignn
-from epignn import Exact, Learnt, Network, Neural, load
-from epignn.bench.config import Experiment, TrainConfig
+from epignn import Exact, Learnt, Network, Neural, Statements, load
+from epignn.bench.config import DataConfig, Experiment, TrainConfig
 from epignn.bench.sources import generated
+from epignn.distil.rules import Rule, RuleSet
+from epignn.distil.rules_file import write_rules
 from epignn.errors import BadArgument
 from epignn.models.epignn import ModelConfig
+from tests.distil.test_horn import circle
 
 RCC8 = load("rcc8")
 FACTS = [
@@ -76,6 +80,48 @@ def test_fit():
     assert learnt.calculus_.relations == RCC8.relations
     exact = Exact("rcc8")
     assert exact.fit(data) is exact
+
+
+CIRCLE = Experiment(
+    name="circle",
+    data=DataConfig(calculus=""),
+    model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
+    training=TrainConfig(epochs=2, batch_size=32, loss="cross_entropy", schedule="one_cycle"),
+)
+
+
+def test_relations_that_belong_to_no_calculus():
+    """Steps around a circle: rules take the place of the calculus, Statements that of a Network."""
+    data = circle(np.random.default_rng(0), 600, (2, 3))
+    facts = Statements.of(data.relations, [("a", "by1", "b"), ("b", "by1", "c"), ("c", "by2", "d")])
+    learnt = Learnt(CIRCLE).fit(data)
+    assert learnt.predict([(facts, "a", "d"), (facts, "d", "a")]) == ["by4", "?"]
+    assert learnt.predict(data.select([0])) == [data.relations[data.label[0]]]
+    assert str(learnt.explain(facts, "a", "d")) == "by4(a, d)"
+    neural = Neural(CIRCLE).fit(data)
+    (answer,) = neural.predict([(facts, "a", "d")])
+    found = neural.explain(facts, "a", "d")
+    assert found.relations[found.likeliest] == answer
+    assert found.proved == (found.answers == ("by4",))
+    assert found.table.relations == ("by4",)
+    with pytest.raises(BadArgument, match="has learnt rules"):
+        _ = learnt.calculus_
+    with pytest.raises(BadArgument, match="Statements are for rules"):
+        Exact("rcc8").explain(facts, "a", "d")
+    with pytest.raises(BadArgument, match="a Network is for a calculus"):
+        learnt.explain(Network.of(RCC8, FACTS), "harbour", "city")
+    with pytest.raises(BadArgument, match="the rules speak of"):
+        learnt.explain(Statements.of(("x",), [("a", "x", "b")]), "a", "b")
+
+
+def test_rules_are_loaded(tmp_path):
+    path = tmp_path / "rules.toml"
+    path.write_text(write_rules(RuleSet(("p", "q"), 2, (Rule(0, 0, 1, 0.9),))), encoding="utf-8")
+    facts = Statements.of(("p", "q"), [("a", "p", "b"), ("b", "p", "c")])
+    learnt = Learnt.load(str(path))
+    assert learnt.predict([(facts, "a", "c")]) == ["q"]
+    with pytest.raises(BadArgument, match="has learnt a calculus"):
+        _ = Learnt.load("rcc8").rules_
 
 
 def test_what_is_not_fitted_or_does_not_fit(network):

@@ -14,6 +14,7 @@ from epignn.bench.train import fit
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
 from epignn.distil.rules_file import load_rules
+from epignn.explain.rule_checker import check_rules
 from epignn.models.epignn import ModelConfig
 from tests.distil.test_horn import circle
 
@@ -90,6 +91,72 @@ def test_rules(epignn, walker, tmp_path):
     assert (result["accuracy"], result["ambiguous"]) == (1.0, 0)
     document = json.loads(epignn("distil", run, "--data", path, "--out", out, "--json").out)
     assert document["shown"] >= 25
+
+
+CHAIN = "by1(a, b). by1(b, c). by2(c, d). by1(x, a)"
+
+
+def test_models_and_rules_of_any_vocabulary_are_explained(epignn, walker, tmp_path):
+    run, _ = walker
+    alone = epignn("explain", run, CHAIN, "a", "d")
+    assert alone.code == 0, alone.err
+    assert "Not proved: no rules are beside the model" in alone.out
+    assert "round 2" in alone.out
+    assert epignn("distil", run, "--out", run / "rules.toml").code == 0
+    document = json.loads(epignn("explain", run, CHAIN, "a", "d", "--json", "--svg", tmp_path / "why.svg").out)
+    assert document["kind"] == "neural"
+    assert sum(document["probabilities"].values()) == pytest.approx(1, abs=1e-4)
+    rules = load_rules(run / "rules.toml")
+    (proof,) = document["table"]["proofs"]
+    given = [("a", "by1", "b"), ("b", "by1", "c"), ("c", "by2", "d")]
+    assert check_rules(proof, rules, given)[0] == ("a", "by4", "d")
+    assert document["table"]["support"] == {"facts": [list(fact) for fact in given], "smallest": True}
+    assert "by the model" in (tmp_path / "why.svg").read_text()
+    exact = epignn("explain", run / "rules.toml", CHAIN, "a", "d", "--svg", tmp_path / "rules.svg")
+    assert exact.out.startswith("by4(a, d): follows by rules of weight ")
+    assert "Proof (5 steps, checked against the rules)" in exact.out
+    assert "by rules of weight" in (tmp_path / "rules.svg").read_text()
+    assert json.loads(epignn("explain", run / "rules.toml", CHAIN, "a", "d", "--json").out)["kind"] == "rules"
+    back = epignn("explain", run, CHAIN, "d", "a")
+    assert back.code == 0
+    assert back.out.startswith("not determined: no facts lead to an answer")
+    assert "derive nothing of the two" in back.out
+
+
+@pytest.mark.parametrize(
+    ("facts", "pair", "message"),
+    [
+        ("by9(a, b)", ("a", "b"), "the facts:1:1: Unknown relation 'by9'"),
+        ("by1|by2(a, b)", ("a", "b"), "Unknown relation"),
+        ("by1(a, b)", ("a", "z"), "Unknown entity 'z'"),
+        ("by1(a, b)", ("a", "a"), "about itself"),
+        ("nothing", ("a", "b"), "neither a file nor facts"),
+    ],
+)
+def test_bad_questions_to_rules(epignn, tmp_path, facts, pair, message):
+    path = tmp_path / "rules.toml"
+    path.write_text('relations = ["by1", "by2"]\nrules = [{left = "by1", right = "by1", head = "by2", weight = 1}]')
+    ran = epignn("explain", path, facts, *pair)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_the_file_has_a_name_by_its_kind(epignn, walker, tmp_path, monkeypatch):
+    run, _ = walker
+    monkeypatch.chdir(tmp_path)
+    assert epignn("distil", run).code == 0
+    assert epignn("distil", "rcc8", "--weights-only").code == 0
+    names = {"rules.toml", "calculus.toml", "calculus.certificate.json"}
+    assert names <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_training_files_may_follow_one_another(epignn, walker, tmp_path):
+    run, path = walker
+    once, twice = tmp_path / "once.toml", tmp_path / "twice.toml"
+    assert epignn("distil", run, "--data", path, "--out", once).code == 0
+    assert epignn("distil", run, "--data", path, path, "--out", twice).code == 0
+    assert load_rules(twice).rules[0].support == 2 * load_rules(once).rules[0].support
+    assert "[more]" not in epignn("distil", "--help").out
 
 
 def test_exact_evaluation_does_not_load_torch(epignn, cell, tmp_path):

@@ -91,6 +91,8 @@ def draw(found: "Explanation | RuleExplanation | NeuralExplanation | VocabularyE
             agree = "proved by its distilled rules" if found.proved else f"its distilled rules say {found.table}"
         return _svg(_ruled_scene(found.facts, found, _bars(found), str(found), f"{likely}; {agree}"))
     agree = "proved by its distilled calculus" if found.proved else f"its distilled calculus says {found.table}"
+    if found.status is Status.CONTRADICTORY:
+        agree = "its distilled calculus refutes the facts"
     return _svg(_scene(found.table, _bars(found), str(found), f"{likely}; {agree}"))
 
 

@@ -27,7 +27,10 @@ def check_rules(proof: Mapping[str, Any], rules: RuleSet, facts: Iterable[Fact])
     """
     given = set(facts)
     names = rules.relations
-    weights = {(names[rule.left], names[rule.right], names[rule.head]): rule.weight for rule in rules.rules}
+    weights: dict[Fact, float] = {}
+    for rule in rules.rules:
+        ends = names[rule.left], names[rule.right], names[rule.head]
+        weights[ends] = max(rule.weight, weights.get(ends, 0.0))
     proved: list[tuple[Fact, float]] = []
     try:
         for number, step in enumerate(proof["steps"]):

@@ -58,7 +58,7 @@ def _premises(rules: RuleSet, first: NDArray[np.int32], triple: Triple) -> tuple
 
 def _weighed(proof: Proof, rules: RuleSet) -> Iterator[tuple[Proof, Rule | None, float]]:
     """Every step, premises first, with its rule, if any, and how strong it is."""
-    by_ends = {(rule.left, rule.right, rule.head): rule for rule in rules.rules}
+    by_ends = {(rule.left, rule.right, rule.head): rule for rule in reversed(rules.rules)}  # the strongest
     strength: dict[Proof, float] = {}
     for step in proof.steps():
         rule = None
