@@ -174,6 +174,13 @@ def test_a_killed_run_goes_on(epignn, folder, tmp_path):
     assert (run / "weights.safetensors").read_bytes() == (straight / "weights.safetensors").read_bytes()
 
 
+def test_early_stopping_is_said(epignn, folder, tmp_path):
+    patient = ("--set", "training.patience=1", "--set", "training.learning_rate=1e-9", "--out", tmp_path / "run")
+    ran = epignn("train", folder, *SMALL, *patient)
+    assert "of 2; none of the last 1 was better, so training ended" in ran.out
+    assert json.loads(epignn("train", folder, *SMALL, *patient, "--json").out)["ended_early"]
+
+
 def test_countries_of_another_continent(epignn, tmp_path):
     """Real facts: what a capital lies in, learnt in Europe, is told of Quito without retraining."""
     examples = Path(__file__).parents[2] / "examples" / "kgc"

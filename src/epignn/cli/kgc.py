@@ -54,11 +54,13 @@ def train(
         "command": " ".join(["epignn", *sys.argv[1:]]),
     }
     save_config(out, RunConfig(experiment, task.train.graph.relations, seed, record, task.train.digest()))
-    metric = experiment.training.metric
+    metric, patience = experiment.training.metric, experiment.training.patience
+    early = len(history) < experiment.training.epochs
     if as_json:
-        emit_json({"out": str(out), "epochs": len(history), "metric": metric, **record})
+        emit_json({"out": str(out), "epochs": len(history), "ended_early": early, "metric": metric, **record})
         return
-    ended = "" if len(history) > before else " (this run had ended already)"
+    ended = f"; none of the last {patience} was better, so training ended" if early else ""
+    ended += "" if len(history) > before else " (this run had ended already)"
     typer.echo(
         f"{out}: {metric} {best['validation']:.4f} on validation in epoch {best['epoch']} of {len(history)}{ended}"
     )
