@@ -118,7 +118,6 @@ def test_demo(epignn, tmp_path):
         (("ask", "ec(a,b)", "a", "z", "--model", "RUN"), "Unknown entity 'z'"),
         (("ask", "ec(a,b", "a", "b", "--model", "RUN"), "the facts:1"),
         (("ask", "", "a", "b", "--model", "RUN"), "neither a file nor facts"),
-        (("ask", "ec(a,b) ec(c,d)", "a", "d", "--model", "RUN"), "no facts connect 'a' with 'd'"),
         (("predict", "RUN", "none.txt", "--query", "a", "b"), "cannot read it"),
     ],
 )

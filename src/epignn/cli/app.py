@@ -2,7 +2,20 @@
 
 import typer
 
-from epignn.cli import benchmark, calculi, data, demo, distil, explain, generate, info, learn, networks, reproduce
+from epignn.cli import (
+    ask,
+    benchmark,
+    calculi,
+    data,
+    demo,
+    distil,
+    explain,
+    generate,
+    info,
+    learn,
+    networks,
+    reproduce,
+)
 
 app = typer.Typer(
     name="epignn",
@@ -17,7 +30,7 @@ app.command("entails")(networks.entails)
 app.command("explain")(explain.explain)
 app.command("check")(benchmark.check)
 app.add_typer(generate.app, name="generate")
-for _command in (learn.train, learn.evaluate, learn.predict, learn.ask, distil.distil, reproduce.reproduce):
+for _command in (learn.train, learn.evaluate, learn.predict, ask.ask, distil.distil, reproduce.reproduce):
     app.command()(_command)
 app.add_typer(calculi.app, name="calculus")
 app.add_typer(data.app, name="data")

@@ -16,11 +16,9 @@ from epignn.cli.output import emit_json, progress, table, working
 from epignn.errors import BadArgument, BadFile, EpignnError
 
 if TYPE_CHECKING:
-    from epignn.bench.answer import Prediction
     from epignn.bench.config import Experiment
     from epignn.bench.store import Trained
     from epignn.bench.train import Epoch
-    from epignn.calculus.result import Result
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
@@ -318,84 +316,3 @@ def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> Non
     write_text(out, text)
     if not quiet:
         typer.echo(f"{out}: {len(rows)} predictions")
-
-
-def ask(
-    facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
-    head: Annotated[str, typer.Argument(help="What may hold from this entity …")],
-    tail: Annotated[str, typer.Argument(help="… to this one?")],
-    model: Annotated[
-        str | None, typer.Option(help="A model; by default the shipped one for the facts' calculus.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Ask a model, the calculus distilled from it and the exact one; exit code 1 if the facts clash."""
-    from epignn.bench.answer import ask as ask_model
-    from epignn.bench.store import load_model, shipped_models
-    from epignn.calculus.closure import close
-    from epignn.cli.networks import read_facts
-    from epignn.explain.distilled import calculus_of
-
-    if model is not None and not load_model(model).experiment.data.calculus:
-        _ask_alone(load_model(model), facts, head, tail, as_json)
-        return
-    network = read_facts(facts)
-    calculus = network.calculus
-    name = model or calculus.name
-    if model is None and name not in shipped_models():
-        raise BadArgument(f"no model is shipped for {calculus.name}; train one and name it with --model.")
-    neural = ask_model(load_model(name), network, head, tail)
-    results = {"learnt": close(replace(network, calculus=calculus_of(name))), "exact": close(network)}
-    sets = {who: _possible(result, head, tail) for who, result in results.items()}
-    agree = sets["learnt"] == sets["exact"] == [neural.relation]
-    exact = results["exact"]
-    if as_json:
-        answers = {"neural": vars(neural), **sets, "agree": agree, "consistent": exact.consistent}
-        emit_json({"calculus": calculus.name, "model": name, **answers})
-    else:
-        typer.echo(_neural_line(neural, head, tail))
-        for who, result in results.items():
-            clash = "the facts contradict each other: " + ", ".join(map(str, result.conflict))
-            typer.echo(
-                f"{who}  ".ljust(8) + (f"{'|'.join(sets[who])}({head}, {tail})" if result.consistent else clash)
-            )
-        if exact.consistent and not agree:
-            typer.echo(_difference(neural.relation, sets["learnt"], sets["exact"]))
-    if not exact.consistent:
-        raise typer.Exit(1)
-
-
-def _ask_alone(trained: "Trained", facts: str, head: str, tail: str, as_json: bool) -> None:
-    """Ask a model whose relations belong to no calculus; facts are read in the direction they have."""
-    from epignn.bench.answer import graph_of_facts, predict
-    from epignn.calculus.facts import parse_facts
-    from epignn.calculus.formats import read_raw
-
-    raw = (parse_facts(facts, "the facts") if "(" in facts else read_raw(facts))[0]
-    (neural,) = predict(trained, graph_of_facts(trained, raw, head, tail, "the facts"))
-    if as_json:
-        emit_json({"calculus": None, "model": trained.name, "neural": vars(neural)})
-    else:
-        typer.echo(_neural_line(neural, head, tail))
-
-
-def _neural_line(found: "Prediction", head: str, tail: str) -> str:
-    return (
-        f"neural  {found.relation}({head}, {tail}) with probability {found.probability:.3f}; next "
-        f"{found.runner_up} with {found.runner_up_probability:.3f}"
-    )
-
-
-def _possible(result: "Result", head: str, tail: str) -> list[str]:
-    """The relations that may hold; none where the facts clash."""
-    return list(result.network.calculus.names(result.relations(head, tail))) if result.consistent else []
-
-
-def _difference(neural: str, learnt: list[str], exact: list[str]) -> str:
-    """Who answers otherwise than exact closure, in a sentence."""
-    said = []
-    if [neural] != exact:
-        said.append("The model's answer is " + ("one of those possible." if neural in exact else "not possible."))
-    if learnt != exact:
-        said.append("The learnt calculus disagrees with the exact one.")
-    return " ".join(said)
