@@ -89,6 +89,18 @@ def test_what_is_held_out(holdout):
         assert np.diff(valid.edge_offset).min() == 3
 
 
+def test_walks_longer_than_any_to_learn_from_are_made_for_validation():
+    data = Dataset.concat([families(2, 300, 0), families(3, 100, 0)])
+    config = DataConfig(calculus="", validation=0.25, holdout="longer", augment=70, longest=5)
+    train, valid = split((data, None), config, MODEL, 0)
+    assert len(train) == len(data) + 70
+    assert np.diff(train.edge_offset).max() == 5
+    assert len(valid) == 100
+    assert set(np.diff(valid.edge_offset)) == {6, 7, 8, 9, 10}
+    with pytest.raises(BadArgument, match="choose another holdout"):
+        split((families(3, 100, 0), None), config, MODEL, 0)
+
+
 def test_augmentation_adds_to_training_alone():
     data = Dataset.concat([families(2, 300, 0), families(3, 100, 0)])
     plain = DataConfig(calculus="", validation=0.25)

@@ -48,11 +48,13 @@ def kill_after(epochs):
     return report
 
 
+@pytest.mark.parametrize(("epochs", "starts"), [(6, 1), (2, 3)])
 @pytest.mark.parametrize("average", [0.0, 0.9])
 @pytest.mark.parametrize("loss", ["cross_entropy", "margin"])
 @pytest.mark.parametrize("killed", [1, 4])
-def test_a_killed_run_resumes_to_the_same_bits(killed, loss, average, graphs, tmp_path):
-    experiment = replace(EXPERIMENT, training=replace(EXPERIMENT.training, loss=loss, average=average))
+def test_a_killed_run_resumes_to_the_same_bits(killed, loss, average, epochs, starts, graphs, tmp_path):
+    changed = {"loss": loss, "average": average, "epochs": epochs, "starts": starts}
+    experiment = replace(EXPERIMENT, training=replace(EXPERIMENT.training, **changed))
     fit(experiment, *graphs, seed=3, out=tmp_path / "whole")
     with pytest.raises(Killed):
         fit(experiment, *graphs, seed=3, out=tmp_path / "killed", report=kill_after(killed))
@@ -69,6 +71,20 @@ def test_a_killed_run_resumes_to_the_same_bits(killed, loss, average, graphs, tm
 def test_seeds_differ(graphs, tmp_path):
     first, second = (fit(EXPERIMENT, *graphs, seed=seed).relation_RFK for seed in (1, 2))
     assert not torch.equal(first, second)
+
+
+def test_of_several_starts_the_best_is_kept(graphs, tmp_path):
+    once = replace(EXPERIMENT, training=replace(EXPERIMENT.training, epochs=2))
+    thrice = replace(once, training=replace(once.training, starts=3))
+    fit(once, *graphs, seed=0, out=tmp_path / "once")
+    model = fit(thrice, *graphs, seed=0, out=tmp_path / "thrice")
+    told = [[(e["loss"], e["validation"]) for e in read_history(tmp_path / name)] for name in ("once", "thrice")]
+    assert told[1][:2] == told[0]
+    assert len(told[1]) == 6
+    # Each start begins from scratch, with other values.
+    assert len({told[1][epoch][0] for epoch in (0, 2, 4)}) == 3
+    assert all(told[1][epoch][0] > told[1][epoch + 1][0] for epoch in (0, 2, 4))
+    assert accuracy(model, graphs[1]) == pytest.approx(max(validation for _, validation in told[1]))
 
 
 def test_the_best_epoch_is_kept(graphs, tmp_path):

@@ -29,8 +29,9 @@ class DataConfig:
             one, `families` or `world-32`.
         files: files to train on instead.
         validation: share of the graphs kept for validation, where the data set has no validation file.
-        holdout: what is kept: `graphs` at random, or all copies of some of the `longest` distinct problems, which
-            tells more of how a model does on longer ones yet.
+        holdout: what is kept: `graphs` at random; all copies of some of the `longest` distinct problems, which
+            tells more of how a model does on longer ones yet; or none, and as many walks are made as if for
+            training, but `longer`: of up to twice as many edges.
         augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
         longest: edges that an added walk may have.
         equals: edges of the longest parts that are replaced, or put in.
@@ -50,8 +51,8 @@ class DataConfig:
     equals: int = 2
 
     def __post_init__(self) -> None:
-        if self.holdout not in ("graphs", "longest"):
-            raise BadArgument(f"holdout must be graphs or longest, not {self.holdout!r}.")
+        if self.holdout not in ("graphs", "longest", "longer"):
+            raise BadArgument(f"holdout must be graphs, longest or longer, not {self.holdout!r}.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class TrainConfig:
         clip: largest norm of the gradient; 0 sets no limit.
         random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
             is kept, as in the published code.
+        starts: train from so many initial values, one after the other; of all their epochs validation chooses one.
         average: how slowly a moving average of the weights follows them, below 1; the average is what is kept.
             0 keeps the weights as they are.
     """
@@ -82,14 +84,15 @@ class TrainConfig:
     schedule: str = "constant"
     clip: float = 0.0
     random_path: bool = True
+    starts: int = 1
     average: float = 0.0
 
     def __post_init__(self) -> None:
         for name, allowed in (("loss", ("margin", "cross_entropy")), ("schedule", ("constant", "one_cycle"))):
             if getattr(self, name) not in allowed:
                 raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
-        if self.epochs < 1 or self.batch_size < 1 or self.learning_rate <= 0:
-            raise BadArgument("epochs and batch_size must be 1 or more, learning_rate above 0.")
+        if min(self.epochs, self.batch_size, self.starts) < 1 or self.learning_rate <= 0:
+            raise BadArgument("epochs, batch_size and starts must be 1 or more, learning_rate above 0.")
         if not 0 <= self.average < 1:
             raise BadArgument(f"average must be at least 0 and below 1, not {self.average}.")
 

@@ -119,7 +119,9 @@ def split(
     train, valid = data
     if not 0 <= config.validation < 1:
         raise BadArgument(f"data.validation must be at least 0 and below 1, not {config.validation}.")
-    if valid is None:
+    if valid is None and config.holdout == "longer":
+        valid = _longer(train, config, np.random.default_rng([seed, 0x5011]))
+    elif valid is None:
         held = _held_out(train, config, np.random.default_rng([seed, 0x5011]))
         train, valid = train.select(held.learnt), train.select(held.kept)
     return prepare_for(model, augmented(train, config, seed)), prepare_for(model, valid)
@@ -155,6 +157,16 @@ def _held_out(data: Dataset, config: DataConfig, rng: np.random.Generator) -> _H
     order = rng.permutation(len(data))
     count = int(len(data) * config.validation)
     return _HeldOut(order[count:], order[:count])
+
+
+def _longer(data: Dataset, config: DataConfig, rng: np.random.Generator) -> Dataset:
+    """Walks with parts replaced by their equals, of more edges than any to learn from."""
+    count = int(len(data) * config.validation)
+    made = augment(data, 8 * count, 2 * config.longest, rng, config.equals)
+    longer = np.flatnonzero(made.edge_count > max(config.longest, data.edge_count.max(initial=0)))
+    if len(longer) < count:
+        raise BadArgument(f"too few walks of up to {2 * config.longest} edges can be made; choose another holdout.")
+    return made.select(longer[:count])
 
 
 def _longest(data: Dataset, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

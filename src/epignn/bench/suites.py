@@ -179,6 +179,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
                 Variant("paper's, mul, 2-3", "clutrr-paper", SHORT),
                 Variant("paper's, min, 2-3", "clutrr-paper", (*SHORT, 'model.pooling="min"')),
                 Variant("clutrr, 2-3", "clutrr", SHORT),
+                Variant("clutrr-23", "clutrr-23"),
             ),
             tuple((k, 0) for k in range(4, 11)), 0, _hops(CLUTRR_23_PAPER, 4), seeds=10, distil=True,
         ),

@@ -75,8 +75,7 @@ def fit(
         Diverged: the loss became infinite or not a number; `out` keeps the last good weights.
     """
     config = experiment.training
-    model = EpiGNN(len(train.relations), experiment.model, torch.Generator().manual_seed(seed))
-    optimiser, average = _Adam(list(model.parameters()), config), _Average(model, config.average)
+    model, optimiser, average = _start(experiment, len(train.relations), seed, 0)
     best: dict[str, Tensor] = {}
     best_accuracy, done = -1.0, 0
     if out is not None:
@@ -86,8 +85,10 @@ def fit(
         else:
             save_config(out, experiment, train.relations, seed, {})
     steps = math.ceil(len(train) / config.batch_size)
-    started = time.perf_counter()
-    for epoch in range(done, config.epochs):
+    started, epochs = time.perf_counter(), config.starts * config.epochs
+    for epoch in range(done, epochs):
+        if epoch and epoch % config.epochs == 0:
+            model, optimiser, average = _start(experiment, len(train.relations), seed, epoch // config.epochs)
         begun, begun_cpu = time.perf_counter(), time.process_time()
         loss = _epoch(model, optimiser, average, config, train, seed, epoch, steps, backend)
         reached = accuracy(average.model, validation, backend=backend) if len(validation) else 1.0
@@ -110,10 +111,17 @@ def fit(
             )
             save_tensors(out / STATE, _state(model, optimiser, average, best, best_accuracy, epoch + 1))
         if report is not None:
-            left = (now - started) / (epoch + 1 - done) * (config.epochs - epoch - 1)
-            report(Epoch(epoch + 1, config.epochs, loss, reached, seconds, len(train) / seconds, left))
+            left = (now - started) / (epoch + 1 - done) * (epochs - epoch - 1)
+            report(Epoch(epoch + 1, epochs, loss, reached, seconds, len(train) / seconds, left))
     model.load_state_dict(best)
     return model.eval()
+
+
+def _start(experiment: Experiment, relations: int, seed: int, start: int) -> "tuple[EpiGNN, _Adam, _Average]":
+    """A model with the initial values of a start, and what trains it."""
+    generator = torch.Generator().manual_seed(seed + start * 1_000_003)
+    model, config = EpiGNN(relations, experiment.model, generator), experiment.training
+    return model, _Adam(list(model.parameters()), config), _Average(model, config.average)
 
 
 def read_history(out: Path) -> list[dict[str, float]]:
@@ -156,7 +164,7 @@ def _epoch(
             loss = losses.cross_entropy(scores, labels(graphs), config.temperature)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step(rate_at(config, epoch * steps + step, config.epochs * steps))
+        optimiser.step(rate_at(config, epoch % config.epochs * steps + step, config.epochs * steps))
         average.follow(model)
         total += loss.detach()
     mean = float(total) / steps
