@@ -6,6 +6,7 @@ Each block between `begin NAME` and `end NAME` comments is replaced; `--check` o
 A block that README.md has is filled or is an error; one that it has not is left out.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 from epignn.bench.record import read_records
 from epignn.bench.report import markdown, notes, rows
 from epignn.bench.suites import SUITES
+from epignn.distil.report import calculus_table, recovery_table, rules_table
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")
@@ -147,6 +149,32 @@ def kgc_growth(results: Results) -> str:
 GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
 
 
+def distil_table(results: Results) -> str:
+    """Calculi recovered from trained models."""
+    runs = [run for run in results.runs("distil") if "published" in run]
+    return markdown(*calculus_table(runs)) + f"\n\n{_machine(runs[0])}"
+
+
+def recovered_table(results: Results) -> str:
+    """Calculi recovered from fewer examples, from wrong labels, and other calculi."""
+    return markdown(*recovery_table(results.runs("distil", "recovery_*.json")))
+
+
+def distilled_rules(results: Results) -> str:
+    """Kinship by distilled rules."""
+    return markdown(*rules_table(results.runs("distil", "clutrr*.json")))
+
+
+def calibration_sentence(results: Results) -> str:
+    """What calibration did to the shipped models."""
+    shown = []
+    for name in ("rcc8", "allen"):
+        found = json.loads((ROOT / "src" / "epignn" / "weights" / name / "calibration.json").read_text())
+        before, after = (found[when]["calibration_error"] for when in ("before", "after"))
+        shown.append(f"{before:.4f} → {after:.4f} ({name}, {found['graphs']:,} validation graphs)")
+    return f"Of the shipped models, its expected error before and after: {', '.join(shown)}."
+
+
 def model_sentence(results: Results) -> str:
     record = results.bench("model")
     figures = record["figures"]
@@ -182,6 +210,10 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "paths-table": suite_table("paths"),
     "differences-table": suite_table("differences"),
     "kgc-table": kgc_table,
+    "distil-table": distil_table,
+    "recovery-table": recovered_table,
+    "rules-table": distilled_rules,
+    "calibration-sentence": calibration_sentence,
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
