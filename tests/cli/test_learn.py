@@ -90,9 +90,14 @@ def test_a_second_run_in_a_folder_says_so(epignn, run):
 
 
 def test_train_on_a_folder_of_files(epignn, cell, tmp_path):
-    ran = epignn("train", cell.parent, "--out", tmp_path / "own", "--set", "training.epochs=1", "--json")
+    settings = ("--set", "training.epochs=1", "--set", "training.starts=2")
+    command = ("train", cell.parent, "--out", tmp_path / "own", *settings, "--json")
+    ran = epignn(*command)
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["epochs"] == 1
+    told = json.loads(ran.out)
+    assert told["epochs"] == 2
+    again = json.loads(epignn(*command).out)
+    assert (again["epochs"], again["validation"]) == (2, told["validation"])
 
 
 def test_demo_refuses_a_picture_it_cannot_draw_before_the_work(epignn, tmp_path):

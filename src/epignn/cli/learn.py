@@ -63,11 +63,11 @@ def train(
     from epignn.bench.record import circumstances
     from epignn.bench.sources import split, training_data
     from epignn.bench.store import save_config
-    from epignn.bench.train import fit
+    from epignn.bench.train import fit, read_history
 
     torch.set_num_threads(threads)
     experiment = _experiment(what, settings, calculus)
-    last: list[Epoch] = []
+    ran: list[Epoch] = []
     with _curves(tensorboard, experiment) as curve:
         with progress("data") as report:
             data = training_data(experiment.data, report)
@@ -75,12 +75,13 @@ def train(
         with _epochs(experiment.name) as show:
 
             def keep(epoch: "Epoch") -> None:
-                last.append(epoch)
+                ran.append(epoch)
                 show(epoch)
                 curve(epoch)
 
             model = fit(experiment, graphs, validation, seed, out, keep)
-    best = max((epoch.validation for epoch in last), default=None)
+    history = read_history(out)
+    best = max(epoch["validation"] for epoch in history)
     record = {
         **circumstances(),
         "validation": best,
@@ -88,16 +89,16 @@ def train(
         "command": " ".join(["epignn", *sys.argv[1:]]),
     }
     calibration = None
-    if last:
+    if ran:
         save_config(out, experiment, graphs.relations, seed, record)
         if len(validation):
             calibration = calibrate(model, validation, experiment.training.temperature)
             save_calibration(out, calibration)
     if as_json:
-        document = {"out": str(out), "epochs": experiment.training.epochs, "validation": best}
+        document = {"out": str(out), "epochs": len(history), "validation": best}
         emit_json({**document, "calibration": asdict(calibration) if calibration else None})
-    elif last:
-        typer.echo(f"{out}: validation accuracy {best:.4f} after {last[-1].number} epochs")
+    elif ran:
+        typer.echo(f"{out}: validation accuracy {best:.4f} after {len(history)} epochs")
         if calibration:
             typer.echo(f"{out}: {calibration}")
     else:
