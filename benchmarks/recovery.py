@@ -37,7 +37,7 @@ OUT = Path(os.environ.get("EPIGNN_BENCH_OUT", RESULTS)) / "distil"
 FULL = 800
 SWEEP = (
     *(f"rcc8:{n}:0:{seed}" for n in (1, 3, 10, 25, 100) for seed in range(3)),
-    *(f"rcc8:800:{noise}:{seed}" for noise in (0.05, 0.2, 0.4) for seed in range(3)),
+    *(f"rcc8:800:{noise}:{seed}" for noise in (0.05, 0.2, 0.4, 0.6, 0.8) for seed in range(3)),
     *(f"{name}:800:0:{seed}" for name in ("rcc5", "point", "cardinal") for seed in range(3)),
 )
 
@@ -82,12 +82,13 @@ def run(setting: str) -> None:
 
 
 def draw() -> None:
-    """Draw all records of RCC-8: means over seeds."""
+    """Draw all records of RCC-8, those of `benchmarks/distil.py` on the full set among them: means over seeds."""
     records = [r for r in read_records(OUT, "recovery_*.json") if r["calculus"] == "rcc8"]
+    records += [{**r, "graphs": 72 * FULL, "noise": 0.0} for r in read_records(OUT, "rcc8_seed*.json")]
     panels = {}
     for title, key, chosen in (
         ("training graphs", "graphs", [r for r in records if not r["noise"]]),
-        ("share of wrong labels, 57,600 graphs", "noise", [r for r in records if r["graphs"] == 57_600]),
+        ("share of wrong labels, 57,600 graphs", "noise", [r for r in records if r["graphs"] == 72 * FULL]),
     ):
         by_x = defaultdict(list)
         for r in chosen:

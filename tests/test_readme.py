@@ -1,5 +1,6 @@
 """The README: its commands print what it shows, its figures are those of the records."""
 
+import doctest
 import importlib.util
 import os
 import re
@@ -32,6 +33,12 @@ def test_commands_print_what_is_shown(command, output):
     )
     assert run.stdout == output
     assert run.stderr == ""
+
+
+def test_python_examples_give_what_is_shown():
+    found = doctest.testfile(str(README), module_relative=False)
+    assert found.attempted >= 10
+    assert found.failed == 0
 
 
 def test_there_are_commands():

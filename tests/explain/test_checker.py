@@ -130,6 +130,76 @@ def test_composition_needs_a_common_entity():
         check(wrong, RCC8, given(network))
 
 
+def step(rule, premises, head, relations, tail):
+    return {"rule": rule, "premises": premises, "head": head, "relations": relations.split("|"), "tail": tail}
+
+
+FACTS = [("a", ["EC"], "b"), ("b", ["NTPP"], "c"), ("a", ["DC", "EC"], "b")]
+EC, NTPP, BOTH = (
+    step("fact", [], "a", "EC", "b"),
+    step("fact", [], "b", "NTPP", "c"),
+    step("fact", [], "a", "DC|EC", "b"),
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "right", "wrong"),
+    [
+        (
+            [],
+            step("identity", [], "a", "EQ", "a"),
+            [step("identity", [], "a", "EQ", "b"), step("identity", [], "a", "PO", "a")],
+        ),
+        (
+            [],
+            step("anything", [], "a", "|".join(RCC8.relations), "z"),
+            [step("anything", [], "a", "DC|EC", "z")],
+        ),
+        (
+            [NTPP],
+            step("converse", [0], "c", "NTPPI", "b"),
+            [
+                step("converse", [0], "b", "NTPPI", "c"),
+                step("converse", [0], "c", "NTPP", "b"),
+                step("converse", [0], "c", "NTPPI|EQ", "b"),
+                step("converse", [0], "a", "NTPPI", "b"),
+            ],
+        ),
+        (
+            [EC, NTPP],
+            step("compose", [0, 1], "a", "PO|TPP|NTPP", "c"),
+            [
+                step("compose", [0, 1], "a", "PO|TPP|NTPP|EQ", "c"),
+                step("compose", [0, 1], "a", "PO|TPP", "c"),
+                step("compose", [0, 1], "a", "PO|TPP|NTPP", "b"),
+                step("compose", [0, 1], "b", "PO|TPP|NTPP", "c"),
+                step("compose", [1, 0], "b", "PO|TPP|NTPP", "b"),
+                step("compose", [0], "a", "EC", "b"),
+            ],
+        ),
+        (
+            [EC, BOTH, NTPP],
+            step("intersect", [0, 1], "a", "EC", "b"),
+            [
+                step("intersect", [0, 1], "a", "DC|EC", "b"),
+                step("intersect", [0, 1], "a", "DC", "b"),
+                step("intersect", [0, 1], "b", "EC", "a"),
+                step("intersect", [1, 0], "a", "EC", "c"),
+                step("intersect", [2, 2], "a", "NTPP", "b"),
+                step("intersect", [], "a", "EC", "b"),
+            ],
+        ),
+    ],
+    ids=["identity", "anything", "converse", "compose", "intersect"],
+)
+def test_every_rule_gives_what_it_says_and_nothing_else(before, right, wrong):
+    stated = right["head"], frozenset(right["relations"]), right["tail"]
+    assert check({"steps": [*before, right]}, RCC8, FACTS) == stated
+    for other in wrong:
+        with pytest.raises(WrongProof, match=f"step {len(before)}: {right['rule']} does not give"):
+            check({"steps": [*before, other]}, RCC8, FACTS)
+
+
 def test_it_is_small_and_stands_alone():
     lines = Path(checker.__file__).read_text().splitlines()
     assert len(lines) < 80

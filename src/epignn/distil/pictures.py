@@ -37,6 +37,8 @@ def recovery(panels: Mapping[str, Sequence[Mapping[str, float]]], path: Path) ->
         if x and min(x) > 0 and max(x) / min(x) > 30:
             axes.set_xscale("log")
         axes.set(xlabel=title, ylim=(-0.03, 1.03))
+        axes.set_xticks(x, [f"{value:,.0f}" if value >= 1 else f"{value:g}" for value in x])
+        axes.set_xticks([], minor=True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", color="#dddddd", linewidth=0.8)
     shown[0].set_ylabel("share of cells")
