@@ -70,8 +70,8 @@ def _settle(orbits: Orbits, score: Floats, start: Bools, possible: Bools, gain: 
     # Where scores of possible and impossible facts overlap, they are trusted only as far again beyond the overlap.
     overlap = max(0.0, highest - lowest)
     open_ = free & ~decided
-    in_ = open_ & (score <= min(highest, lowest - overlap))
-    out = open_ & (score >= max(lowest, highest + overlap))
+    in_ = open_ & (score <= min(highest, lowest - overlap)) & (score < lowest)
+    out = open_ & (score >= max(lowest, highest + overlap)) & (score > highest)
     uncertain = open_ & ~in_ & ~out
     table = np.where(open_, ~out, possible)
     return Refined(table, gain, decided & (possible != start), uncertain, highest, lowest)
