@@ -81,9 +81,9 @@ def accuracy_panels(
     """
     from matplotlib.ticker import FixedLocator
 
-    columns = min(len(panels), 2)
+    columns = 3 if len(panels) in (3, 5, 6) else min(len(panels), 2)
     lines = -(-len(panels) // columns)
-    figure = _figure(7.5 if columns == 1 else 4.5 * columns, 3.1 * lines + 1)
+    figure = _figure({1: 7.5, 2: 9.0, 3: 11.0}[columns], 3.1 * lines + 1)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).flatten()
     published = reference or {}
     for axes in grid[len(panels) :]:
