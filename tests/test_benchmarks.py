@@ -113,7 +113,7 @@ def test_link_prediction_is_a_row_a_split(render, tmp_path):
 
     figures = {name: {"grail_hits@10": 0.5} for name in BASELINES}
     (tmp_path / "kgc").mkdir()
-    seconds = {"training_seconds": 60.0, "training_cpu_seconds": 50.0}
+    seconds = {"training_seconds": 60.0, "training_cpu_seconds": 50.0, "parameters": 1234}
     runs = [
         {"split": "wn18rr:v1", "model": "best", "seed": s, "test": {"grail_hits@10": h}, **seconds}
         for s, h in enumerate((0.93, 0.95))

@@ -47,7 +47,7 @@ def test_the_papers_hyperparameters():
         ("model.facets=7", BadFile, "dim must be a multiple of facets"),
         ("modl.facets=8", BadFile, "Did you mean 'model'"),
         ("training.loss=hinge", BadFile, "loss must be margin or cross_entropy"),
-        ("training.epochs=0", BadFile, "epochs and batch_size must be 1 or more"),
+        ("training.epochs=0", BadFile, "epochs, batch_size and starts must be 1 or more"),
         ("model.facets", BadArgument, "--set takes key=value"),
         ("model=3", BadFile, "model must be a table"),
     ],
