@@ -98,7 +98,7 @@ def train(
         document = {"out": str(out), "epochs": len(history), "validation": best}
         emit_json({**document, "calibration": asdict(calibration) if calibration else None})
     elif ran:
-        typer.echo(f"{out}: validation accuracy {best:.4f} after {len(history)} epochs")
+        typer.echo(f"{out}: validation accuracy {best:.4f} after {len(history)} epoch{'s' * (len(history) > 1)}")
         if calibration:
             typer.echo(f"{out}: {calibration}")
     else:
