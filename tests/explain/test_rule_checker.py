@@ -92,6 +92,13 @@ def test_every_rule_is_needed(proof):
     assert check_rules(proof, unused, GIVEN)[1] == 0.7
 
 
+def test_of_equal_rules_the_strongest_counts():
+    twice = replace(RULES, rules=(*RULES.rules, Rule(0, 1, 2, 0.2), Rule(2, 3, 4, 0.3)))
+    facts = Statements.of(RULES.relations, GIVEN)
+    proof = to_dict(derive(twice, facts, "ann", "dan", 4), twice)
+    assert check_rules(proof, twice, GIVEN) == (("ann", "cousin", "dan"), 0.7)
+
+
 def test_steps_meet_in_an_entity():
     steps = [
         {"rule": "fact", "premises": [], "head": "a", "relation": "mother", "tail": "b", "weight": 1.0},

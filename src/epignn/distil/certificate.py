@@ -9,6 +9,9 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import LAWS
 from epignn.distil.evidence import Verdict
 
+CLEAR = 2.0
+"""So many times more than the identity the next relation changes others, if the identity is clear."""
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -78,7 +81,8 @@ class Certificate:
         """The certificate in words."""
         broken = [f"{law} fails in {count} cells" for law, count in self.laws.items() if count]
         name, changed, other = self.identity
-        yield f"identity: {name}, which changes others by {changed:.2f} on the mean; the next one by {other:.2f}"
+        doubt = "" if other > CLEAR * changed else ": that is not clear"
+        yield f"identity: {name}, which changes others by {changed:.2f} on average; the next by {other:.2f}{doubt}"
         yield "laws: " + ("; ".join(broken) or f"all {len(self.laws)} hold")
         if math.isinf(self.margin):
             yield f"margin: none, for nothing is decided on one side of the cut at {self.cut:.2f}"
