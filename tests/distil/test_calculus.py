@@ -90,6 +90,8 @@ def test_data_turn_facts_that_the_weights_have_wrong(name):
     found = distil_calculus(reading, problems(true, 40), problems=2500)
     assert found.calculus.composition == true.composition
     assert found.certificate.turned
+    for judged in found.certificate.turned:
+        assert (judged.gain > 0) == judged.possible
     assert found.certificate.margin <= 0  # scores overlap: the data had to decide
 
 

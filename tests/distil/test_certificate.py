@@ -77,6 +77,20 @@ def test_what_the_data_turned_is_told_with_its_grounds(true, data, orbits, misre
     assert certificate.uncertain[0].possible
 
 
+def test_what_the_data_turn_on_has_a_gain(true, data, orbits):
+    """One problem of all shows that two regions apart from a third may be apart, and the weights deny it."""
+    fact = int(orbits.number[0, 0, 0])
+    score = np.where(orbits.possible(true), 0.0, 10.0)
+    score[fact] = 10.0
+    found = distil_calculus(Reading(true.relations, score[orbits.number]), data)
+    assert found.calculus.composition == true.composition
+    (judged,) = found.certificate.turned
+    assert (judged.fact, judged.possible, judged.score) == ("DR ∈ DR ∘ DR", True, 10)
+    contradicted = found.certificate.by_cut
+    assert judged.gain == pytest.approx(-contradicted.log_likelihood)
+    assert contradicted.contradicted == 1
+
+
 def test_what_nothing_decides_is_told_by_fact_and_by_cell(true, orbits, misread):
     few = problems(true, 1).select([0])
     found = distil_calculus(misread[0], few).certificate
