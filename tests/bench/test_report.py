@@ -88,6 +88,10 @@ def test_what_was_distilled_has_a_row_of_its_own():
     clear = [record({(5, 0): 0.9, (6, 0): 0.8}, distilled=0.9, distilled_clear=0.95)]
     name = "exact reasoning with the rules learnt by ours, rows of one answer"
     assert rows(HOPS, clear)[1][2][:5] == [name, "1", *["0.950"] * 3]
+    del clear[0]["cells"][1]["distilled_clear"]
+    assert rows(HOPS, clear)[1][2][:5] == [name, "1", "", "0.950", ""]
+    clear[0]["cells"][1]["ambiguous"] = {"n": 0, "right": 0}
+    assert rows(HOPS, clear)[1][2][:5] == [name, "1", "0.925", "0.950", "0.900"]
     known = [record({(5, 0): 0.9, (6, 0): 0.8}, distilled=1.0, closure=1.0)]
     assert rows(HOPS, known)[1][1][0] == "exact closure with the table learnt by ours"
     _, table = rows(HOPS, [runs[0], record({(5, 0): 0.9, (6, 0): 0.8}, seed=1)])

@@ -59,8 +59,8 @@ def distilled(cell: dict[str, Any]) -> float | None:
 
 
 def distilled_clear(cell: dict[str, Any]) -> float | None:
-    """The same over rows that have one right answer."""
-    return cell.get("distilled_clear")
+    """The same over rows that have one right answer: all of them, where none has several."""
+    return cell.get("distilled_clear", None if cell.get("ambiguous", {"n": 1})["n"] else distilled(cell))
 
 
 def closure(cell: dict[str, Any]) -> float | None:
@@ -166,8 +166,8 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
         if values := _spreads(suite, runs, distilled):
             name = f"{_reasoning(runs)} learnt by {variant}"
             add(name, str(len(runs)), values)
-            if clear := _spreads(suite, runs, distilled_clear):
-                add(f"{name}, rows of one answer", str(len(runs)), clear)
+            if any("distilled_clear" in cell for run in runs for cell in run["cells"]):
+                add(f"{name}, rows of one answer", str(len(runs)), _spreads(suite, runs, distilled_clear))
     if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
         add("exact closure", "", exact)
     for label, paper in paper_figures(suite).items():
