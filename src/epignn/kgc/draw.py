@@ -21,12 +21,12 @@ def draw(records: Sequence[dict[str, Any]], folder: Path) -> Path:
         for preset in PRESETS:
             runs = [r["test"][METRIC] for r in records if (r["split"], r["model"]) == (split, preset)]
             if runs:
-                own[split][preset] = float(np.mean(runs))
+                own[split][f"ours, {preset}"] = float(np.mean(runs))
     for record in records:
         if record["model"] == "baselines":
             own[record["split"]]["pagerank"] = record["figures"]["pagerank"][METRIC]
     others = {split: {model: published(model, split) / 100 for model in PUBLISHED} for split in splits}
-    places = (*PRESETS, "pagerank", *(model for model in PUBLISHED if model not in PRESETS))
+    places = (*(f"ours, {preset}" for preset in PRESETS), "pagerank", *PUBLISHED)
     figure = accuracy_by_row(own, others, places, "Inductive link prediction")
     (axes,) = figure.axes
     axes.set_xlabel("Hits@10 among 50 negatives")
