@@ -119,6 +119,12 @@ def test_what_lies_not_between_head_and_tail_says_nothing_to_a_silent_model(pool
 
 
 @pytest.mark.parametrize("options", ABLATIONS)
+def test_a_path_of_one_edge_has_no_node_inside(options):
+    direct = Dataset(tuple("abcdefgh"), [2], [0, 1], [0], [1], [3], [0], [1], [3])
+    assert torch.isfinite(make(**options)(collate(prepare(direct)))).all()
+
+
+@pytest.mark.parametrize("options", ABLATIONS)
 def test_gradient_of_a_whole_model_equals_finite_differences(options, ordered):
     # A direction through all parameters; repeated graphs, so that the ablation that encodes repeats once has some.
     model = make(**options, rounds="auto", self_message=False).double()

@@ -143,9 +143,9 @@ class EpiGNN(nn.Module):
         gradient of all: what repeats it is the same function of the parameters.
         """
         rows = values_NFK.flatten(0, 1)
-        _, repeats = torch.unique(rows.detach(), dim=0, return_inverse=True)
+        distinct, repeats = torch.unique(rows.detach(), dim=0, return_inverse=True)
         position = torch.arange(len(rows), device=rows.device)
-        first = position.new_full((int(repeats.max()) + 1,), len(rows)).scatter_reduce(0, repeats, position, "amin")
+        first = position.new_full((len(distinct),), len(rows)).scatter_reduce(0, repeats, position, "amin")
         encoded: Tensor = self.mlp(rows[first]).abs() + LOG_FLOOR
         return encoded[repeats].view_as(values_NFK)
 
