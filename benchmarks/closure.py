@@ -8,9 +8,9 @@ import math
 import resource
 import time
 
-from epignn.calculus.closure import close
 from epignn.calculus.result import Answer
-from epignn.calculus.sparse import partial
+from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.sparse import partial
 
 from networks import random_boxes, world_map
 from record import options, save

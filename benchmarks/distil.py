@@ -15,20 +15,20 @@ from typing import Any
 
 import torch
 
-from epignn.bench.config import to_dict
-from epignn.bench.record import circumstances, write_record
-from epignn.bench.sources import files_by_hops, generated, training_data
-from epignn.bench.store import Trained, load_model
-from epignn.bench.suites import EXPANDED, MAIN
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
-from epignn.data.generate import PUBLISHED_NAMES
-from epignn.data.readers import read_graphs
-from epignn.data.star_csv import read_csv
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.evaluate import compared, exact_figures, rule_figures
 from epignn.distil.horn import distil_rules
 from epignn.distil.reading import read_weights
+from epignn.formats.readers import read_graphs
+from epignn.formats.star_csv import read_csv
+from epignn.learn.checkpoint import Trained, load_model
+from epignn.learn.config import to_dict
+from epignn.learn.sources import files_by_hops, generated, training_data
+from epignn.report.record import circumstances, write_record
+from epignn.report.suites import EXPANDED, MAIN
+from epignn.tasks.generate import PUBLISHED_NAMES
 
 from record import RESULTS
 

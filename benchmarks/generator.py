@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from epignn.calculus import load
-from epignn.data.generate import generate
 from epignn.data.prove import prove
+from epignn.tasks.generate import generate
 
 from record import options, save
 

@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from epignn.data.graph import Graph
 from epignn.kgc.config import KgcModel, KgcTraining
 from epignn.kgc.evaluate import ModelScorer
-from epignn.kgc.graph import Graph
 from epignn.kgc.sample import Sampler
 from epignn.kgc.splits import load_task
 from epignn.kgc.train import step_loss

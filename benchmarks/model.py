@@ -15,14 +15,14 @@ from statistics import median
 
 import torch
 
-from epignn.bench.collate import collate, labels
-from epignn.bench.config import Experiment, TrainConfig, load_experiment
-from epignn.bench.evaluate import scores
-from epignn.bench.sources import generated, split, training_data
-from epignn.bench.train import Epoch, _Adam, fit
 from epignn.calculus import load
-from epignn.calculus.backend import kernels
 from epignn.data.prepare import Prepared, prepare
+from epignn.kernels import kernels
+from epignn.learn.collate import collate, labels
+from epignn.learn.config import Experiment, TrainConfig, load_experiment
+from epignn.learn.evaluate import scores
+from epignn.learn.fit import Epoch, _Adam, fit
+from epignn.learn.sources import generated, split, training_data
 from epignn.models import losses
 from epignn.models.epignn import EpiGNN
 
@@ -36,7 +36,7 @@ STAGES = ("packing", "model", "scores and loss", "model, backward", "optimiser")
 @contextmanager
 def kernel_times() -> Iterator[dict[str, float]]:
     """Milliseconds spent inside each compiled function of the model while this is open."""
-    module = kernels("native")
+    module = kernels("compiled")
     spent: dict[str, float] = defaultdict(float)
     names = [name for name in vars(module) if name.startswith(("propagate_", "aggregate_"))]
     originals = {name: getattr(module, name) for name in names}
@@ -95,7 +95,7 @@ def profile(model: EpiGNN, graphs: Prepared, count: int) -> dict[str, float]:
     total = dict.fromkeys(STAGES, 0.0)
     with kernel_times() as inside:
         for i in range(count):
-            stages = step_stages(model, optimiser, graphs.slice(i * BATCH, (i + 1) * BATCH), "native")
+            stages = step_stages(model, optimiser, graphs.slice(i * BATCH, (i + 1) * BATCH), "compiled")
             for stage, milliseconds in zip(STAGES, stages, strict=True):
                 total[stage] += milliseconds
     kernel = {
@@ -151,8 +151,8 @@ def measure(chosen: Options) -> dict[str, dict[str, float]]:
     )
     figures["epoch_published"] = {"seconds": PUBLISHED_EPOCH_S, "peak_mb": PUBLISHED_PEAK_MB}
     model = EpiGNN(8, experiment.model, torch.Generator().manual_seed(0))
-    figures["step_native"] = step(model, graphs, "native", 30 if chosen.quick else 300)
-    figures["step_numpy"] = step(model, graphs, "numpy", 5 if chosen.quick else 30)
+    figures["step_native"] = step(model, graphs, "compiled", 30 if chosen.quick else 300)
+    figures["step_numpy"] = step(model, graphs, "plain", 5 if chosen.quick else 30)
     figures["step_published"] = {"milliseconds": PUBLISHED_STEP_MS}
     native, plain = figures["step_native"]["milliseconds"], figures["step_numpy"]["milliseconds"]
     print(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.bench.record import circumstances, write_record
+from epignn.report.record import circumstances, write_record
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 Figures = dict[str, dict[str, Any]]

@@ -18,17 +18,17 @@ from statistics import fmean
 import numpy as np
 import torch
 
-from epignn.bench.config import load_experiment
-from epignn.bench.record import circumstances, read_records, write_record
-from epignn.bench.sources import split, training_data
-from epignn.bench.store import load_model
-from epignn.bench.train import fit, read_history
 from epignn.calculus import load
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.evaluate import compared
 from epignn.distil.evidence import corrupt
 from epignn.distil.pictures import recovery
 from epignn.distil.reading import read_weights
+from epignn.learn.checkpoint import load_model
+from epignn.learn.config import load_experiment
+from epignn.learn.fit import fit, read_history
+from epignn.learn.sources import split, training_data
+from epignn.report.record import circumstances, read_records, write_record
 
 from record import RESULTS
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.bench.record import read_records
-from epignn.bench.report import markdown, notes, rows
-from epignn.bench.suites import SUITES
 from epignn.distil.report import calculus_table, recovery_table, rules_table
+from epignn.report.record import read_records
+from epignn.report.report import markdown, notes, rows
+from epignn.report.suites import SUITES
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.closure import Incremental, close
-from epignn.calculus.directional import directional
-from epignn.calculus.formats import read_networks, write_network
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
-from epignn.calculus.search import Entailment, entails, minimal_labels, solve
-from epignn.calculus.sparse import dpc, dpc_plus, partial
+from epignn.calculus.solve.closure import Incremental, close
+from epignn.calculus.solve.directional import directional
+from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
+from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName
+from epignn.formats.networks import read_networks, write_network
 from epignn.version import __version__
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
-    from epignn.reasoner import Exact, Learnt, Neural, Reasoner
+    from epignn.reason.reasoners import Exact, Learnt, Neural, Reasoner
 
 __all__ = [
     "CALCULI",
@@ -65,6 +65,6 @@ _LATER = ("Exact", "Learnt", "Neural", "Reasoner", "Statements")
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import epignn.reasoner
+    import epignn.reason.reasoners
 
-    return getattr(epignn.reasoner, name)
+    return getattr(epignn.reason.reasoners, name)

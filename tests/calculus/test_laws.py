@@ -8,9 +8,9 @@ import pytest
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.calculi.rcc import COARSE
 from epignn.calculus.laws import violations
-from epignn.calculus.rcc import COARSE
-from tests.calculus.test_closure import box_relation
+from tests.calculus.solve.test_closure import box_relation
 
 
 def test_shipped_calculi_obey_every_law(calculus):

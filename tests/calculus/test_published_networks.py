@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from epignn.calculus.closure import close
-from epignn.calculus.formats import read_networks
 from epignn.calculus.result import Answer
-from epignn.calculus.search import minimal_labels, solve
-from epignn.calculus.sparse import dpc, dpc_plus, partial
+from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.search import minimal_labels, solve
+from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
+from epignn.formats.networks import read_networks
 
 # file: networks that closure leaves closed, networks it empties (the table of the data's README).
 KNOWN = {
@@ -56,7 +56,7 @@ def test_closure_and_the_others(folder, file):
     closed = hidden = 0
     for network in read_networks(folder / file):
         complete, searched = close(network), solve(network)
-        assert complete.answer is close(network, backend="numpy").answer
+        assert complete.answer is close(network, backend="plain").answer
         assert searched.answer in (Answer.CONSISTENT, Answer.INCONSISTENT)
         closed += complete.consistent
         hidden += complete.consistent and not searched.consistent

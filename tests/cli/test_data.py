@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from epignn.data.registry import find
+from epignn.tasks.registry import find
 
 
 def test_list_and_info(epignn, monkeypatch, tmp_path):

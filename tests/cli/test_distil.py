@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.config import DataConfig, Experiment, TrainConfig
-from epignn.bench.sources import split
-from epignn.bench.train import fit
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
 from epignn.distil.rules_file import load_rules
 from epignn.explain.rule_checker import check_rules
+from epignn.learn.config import DataConfig, Experiment, TrainConfig
+from epignn.learn.fit import fit
+from epignn.learn.sources import split
 from epignn.models.epignn import ModelConfig
 from tests.distil.test_horn import circle
 

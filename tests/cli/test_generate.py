@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from epignn.data.clutrr import read_clutrr
-from epignn.data.graphlog import read_graphlog
+from epignn.formats.clutrr import read_clutrr
+from epignn.formats.graphlog import read_graphlog
 
 
 def test_families(epignn, tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.kgc.graph import both_sides
+from epignn.data.graph import both_sides
 from epignn.kgc.splits import load_task
 
 from ..kgc.families import family, lines

@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 
-from epignn.bench.store import WEIGHTS
+from epignn.learn.checkpoint import WEIGHTS
 
 SMALL = ("--set", "data.per_label=12", "--set", "training.epochs=2", "--set", "model.dim=16")
 

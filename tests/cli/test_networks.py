@@ -134,7 +134,7 @@ def test_what_follows_from_a_contradiction_is_no_answer(epignn, facts):
         (("close", "FACTS", "--calculus", "allen"), "Unknown allen relation 'ec'"),
         (("close", "FACTS", "--algorithm", "clsure"), "Did you mean 'closure'"),
         (("close", "FACTS", "--algorithm", "directional"), "needs a start"),
-        (("close", "FACTS", "--backend", "gpu"), "backend must be auto, native or numpy"),
+        (("close", "FACTS", "--backend", "gpu"), "backend must be auto, compiled or plain"),
         (("close", "NONE"), "cannot read it"),
         (("entails", "FACTS", ""), "nothing to prove"),
         (("entails", "FACTS", "pp(a,c)"), "Unknown rcc8 relation 'pp'"),

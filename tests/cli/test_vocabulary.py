@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from epignn.bench.sources import families
 from epignn.data.dataset import Dataset
-from epignn.data.star_csv import write_csv
+from epignn.formats.star_csv import write_csv
+from epignn.learn.sources import families
 
 
 @pytest.fixture(scope="module")

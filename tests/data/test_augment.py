@@ -81,9 +81,9 @@ def test_graphs_that_are_no_walk_are_not_varied():
 @pytest.mark.parametrize("version", ["089907f8", "db9b8f04"])
 def test_training_chains_of_kinship_state_all_rules(version, data):
     """The rules that made the labels, which are written down elsewhere, are found, and none against them."""
-    from epignn.data.clutrr import read_clutrr
     from epignn.data.families import TERMS
     from epignn.data.kin_rules import rule_table
+    from epignn.formats.clutrr import read_clutrr
 
     (path,) = (data / "clutrr" / f"data_{version}").glob("*train*")
     train = read_clutrr(path)

@@ -79,7 +79,7 @@ def test_terms_are_what_their_definitions_say(family):
 
 
 def test_the_published_vocabulary(data):
-    from epignn.data.clutrr import read_clutrr
+    from epignn.formats.clutrr import read_clutrr
 
     assert read_clutrr(data / "clutrr" / "data_089907f8" / "1.2,1.3_train.csv.gz").relations == TERMS
 

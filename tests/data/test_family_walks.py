@@ -30,7 +30,7 @@ def test_walks_are_true(rng, k, replace, revisits):
 
 
 def test_the_published_kinds(data):
-    from epignn.data.clutrr import read_clutrr
+    from epignn.formats.clutrr import read_clutrr
 
     train = read_clutrr(data / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz")
     assert tuple(train.relations[r] for r in np.unique(train.edge_label)) == EDGE_TERMS

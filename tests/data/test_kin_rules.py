@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from epignn.data.clutrr import read_clutrr
 from epignn.data.dataset import Dataset
 from epignn.data.families import TERMS
 from epignn.data.kin_rules import ambiguous_by_rules, derivable_labels, rule_table
 from epignn.errors import BadArgument
+from epignn.formats.clutrr import read_clutrr
 
 
 def plain(walk):

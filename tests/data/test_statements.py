@@ -2,9 +2,9 @@
 
 import pytest
 
-from epignn.calculus.facts import parse_facts
 from epignn.data.statements import Statements
 from epignn.errors import BadArgument, BadFile, UnknownName
+from epignn.formats.facts import parse_facts
 
 WORDS = ("mother", "son")
 FACTS = [("ann", "mother", "bea"), ("bea", "son", "carl"), ("dora", "son", "carl"), ("carl", "mother", "bea")]

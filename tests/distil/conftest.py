@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.sources import generated
 from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
 from epignn.distil.reading import Reading
+from epignn.learn.sources import generated
 from epignn.models.epignn import EpiGNN, ModelConfig
 
 SURE = 40.0

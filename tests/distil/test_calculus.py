@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from epignn.bench.sources import training_data
-from epignn.bench.store import load_model
 from epignn.calculus import CALCULI, load
 from epignn.calculus.laws import violations
 from epignn.calculus.toml import read_calculus
@@ -14,6 +12,8 @@ from epignn.distil.files import calculus_text, certificate_text
 from epignn.distil.orbits import Orbits
 from epignn.distil.reading import Reading, read_weights
 from epignn.errors import BadArgument
+from epignn.learn.checkpoint import load_model
+from epignn.learn.sources import training_data
 from tests.distil.conftest import exact_model, exact_reading, problems, renamed, table
 
 SOME = 400

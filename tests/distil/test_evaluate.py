@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from epignn.bench.sources import generated
 from epignn.calculus import load
 from epignn.calculus.toml import write_calculus
 from epignn.data.dataset import Dataset
-from epignn.data.star_csv import read_csv, write_csv
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.evaluate import compared, exact_figures, exact_results, rule_figures
 from epignn.distil.evidence import corrupt
 from epignn.distil.reading import read_weights
 from epignn.distil.rules import Rule, RuleSet
+from epignn.formats.star_csv import read_csv, write_csv
+from epignn.learn.sources import generated
 from tests.distil.conftest import exact_model, renamed
 
 

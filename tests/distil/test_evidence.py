@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epignn.calculus import load
-from epignn.calculus.closure import close
+from epignn.calculus.solve.closure import close
 from epignn.data.dataset import Dataset
 from epignn.data.prove import networks
 from epignn.distil.evidence import Evidence, corrupt

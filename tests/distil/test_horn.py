@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.config import DataConfig, Experiment, TrainConfig
-from epignn.bench.sources import split
-from epignn.bench.train import fit
 from epignn.data.dataset import Dataset, offsets
-from epignn.data.readers import read_graphs
 from epignn.distil.evaluate import rule_figures
 from epignn.distil.horn import distil_rules
 from epignn.distil.induce import TRUST, induce, probabilities, readable
 from epignn.distil.invent import group, nameless
 from epignn.distil.walks import Walks
 from epignn.errors import BadArgument
+from epignn.formats.readers import read_graphs
+from epignn.learn.config import DataConfig, Experiment, TrainConfig
+from epignn.learn.fit import fit
+from epignn.learn.sources import split
 from epignn.models.epignn import EpiGNN, ModelConfig
 
 ORDER = 5

@@ -2,8 +2,8 @@
 
 import pytest
 
-from epignn.calculus.facts import parse_facts
-from epignn.calculus.formats import as_networks
+from epignn.formats.facts import parse_facts
+from epignn.formats.networks import as_networks
 
 HARBOUR = """
 ec(harbour, old town) ntpp(old town, city) tppi(harbour, pier) po(pier, city) dc(lake, city) tpp(garden, old town)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epignn.calculus import load
-from epignn.calculus.closure import close
+from epignn.calculus.solve.closure import close
 from epignn.explain import checker
 from epignn.explain.checker import WrongProof, check
 from epignn.explain.derive import derive, refute

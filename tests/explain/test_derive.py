@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from epignn.calculus import load
-from epignn.calculus.closure import close
 from epignn.calculus.network import Network
+from epignn.calculus.solve.closure import close
 from epignn.explain.checker import check
 from epignn.explain.derive import derive, refute
 from epignn.explain.proof import as_text, compose, fact, from_dict, intersect, to_dict

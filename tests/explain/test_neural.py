@@ -7,11 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.answer import ask, graph_of, probabilities
-from epignn.bench.collate import collate, prepare_for
-from epignn.bench.config import Experiment
-from epignn.bench.sources import generated
-from epignn.bench.store import Trained, load_model
 from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument
@@ -21,6 +16,11 @@ from epignn.explain.document import as_dict
 from epignn.explain.neural import chances_of, explain
 from epignn.explain.symbolic import Status
 from epignn.explain.text import lines
+from epignn.learn.answer import ask, graph_of, probabilities
+from epignn.learn.checkpoint import Trained, load_model
+from epignn.learn.collate import collate, prepare_for
+from epignn.learn.config import Experiment
+from epignn.learn.sources import generated
 from epignn.models.epignn import EpiGNN, ModelConfig
 from tests.explain.conftest import given, network_of
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from epignn.calculus.closure import close
+from epignn.calculus.solve.closure import close
 from epignn.explain import smallest
 from epignn.explain.smallest import Goal, hitting_set, support
 from tests.conftest import random_network

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from epignn.bench.sources import generated
 from epignn.calculus import load
-from epignn.calculus.closure import close
 from epignn.calculus.network import Network
+from epignn.calculus.solve.closure import close
 from epignn.errors import UnknownName
 from epignn.explain import symbolic
 from epignn.explain.checker import WrongProof, check
@@ -15,6 +14,7 @@ from epignn.explain.document import as_dict
 from epignn.explain.proof import Proof, anything
 from epignn.explain.symbolic import Status, explain
 from epignn.explain.text import lines
+from epignn.learn.sources import generated
 from tests.conftest import random_network
 from tests.explain.conftest import given, network_of
 

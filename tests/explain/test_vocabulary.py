@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.answer import predict, probabilities
-from epignn.bench.config import DataConfig, Experiment
-from epignn.bench.store import Trained
 from epignn.data.statements import Statements
 from epignn.distil.rules import Rule, RuleSet
 from epignn.errors import BadArgument
@@ -17,6 +14,9 @@ from epignn.explain.picture import draw
 from epignn.explain.symbolic import Status
 from epignn.explain.text import lines
 from epignn.explain.vocabulary import explain
+from epignn.learn.answer import predict, probabilities
+from epignn.learn.checkpoint import Trained
+from epignn.learn.config import DataConfig, Experiment
 from epignn.models.epignn import EpiGNN, ModelConfig
 
 NAMES = tuple(f"r{n}" for n in range(24))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from epignn.data.graph import Graph
 from epignn.kgc.config import KgcExperiment, KgcModel, KgcTraining
-from epignn.kgc.graph import Graph
 from epignn.kgc.splits import Side
 
 RELATIONS = ("grandparent", "parent", "sibling")

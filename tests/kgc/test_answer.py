@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from epignn.data.graph import Graph, both_sides
 from epignn.errors import BadArgument, UnknownName
 from epignn.kgc.answer import answer, probabilities
 from epignn.kgc.calibrate import calibrate, calibration_error
 from epignn.kgc.evaluate import ModelScorer, matrices
-from epignn.kgc.graph import Graph, both_sides
 from epignn.kgc.paths import PRICE, PathFinder, distances
 
 from .families import RELATIONS, family

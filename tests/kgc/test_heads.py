@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from epignn.kgc.heads import HeadBatch, HeadScorer, Passing, head_states
-
-from .conftest import random_graph
+from tests.conftest import random_graph
 
 
 def matrices(relations: int, facets: int, size: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -37,7 +36,7 @@ def test_kernel_equals_plain_torch(silent, self_message, pooling, facets, size, 
         graph = random_graph(seed, facts=25 + 15 * seed)
         batch, passing = asked(graph, rng), Passing(pooling, rounds, self_message, silent)
         results = []
-        for backend in ("native", "numpy"):
+        for backend in ("compiled", "plain"):
             leaf = matrices(6, facets, size).requires_grad_()
             states = head_states(graph.edges, leaf, batch, passing, backend)
             (states * torch.linspace(-1, 1, states.numel(), dtype=torch.float64).view_as(states)).sum().backward()
@@ -45,7 +44,7 @@ def test_kernel_equals_plain_torch(silent, self_message, pooling, facets, size, 
         torch.testing.assert_close(results[0][0], results[1][0])
         torch.testing.assert_close(results[0][1], results[1][1])
         single = matrices(6, facets, size, torch.float32).requires_grad_()
-        states = head_states(graph.edges, single, batch, passing, "native")
+        states = head_states(graph.edges, single, batch, passing, "compiled")
         torch.testing.assert_close(states.double(), results[1][0], rtol=1e-3, atol=1e-5)
         (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
         torch.testing.assert_close(single.grad.double(), results[1][1], rtol=2e-2, atol=2e-3)
@@ -56,7 +55,7 @@ def test_gradient_equals_finite_differences(pooling, graph, rng):
     batch = asked(graph, rng, 2)
 
     def states(weight):
-        return head_states(graph.edges, weight, batch, Passing(pooling, 3, True, False), "native")
+        return head_states(graph.edges, weight, batch, Passing(pooling, 3, True, False), "compiled")
 
     assert torch.autograd.gradcheck(states, (matrices(6, 1, 3).requires_grad_(),), eps=1e-7, atol=1e-5)
 
@@ -67,14 +66,14 @@ def test_threads_change_nothing_but_the_order_of_sums(pooling, graph, rng):
     for threads in (1, 3):
         torch.set_num_threads(threads)
         leaf = matrices(6, 4, 4).requires_grad_()
-        states = head_states(graph.edges, leaf, batch, Passing(pooling, 4, True, False), "native")
+        states = head_states(graph.edges, leaf, batch, Passing(pooling, 4, True, False), "compiled")
         states.square().sum().backward()
         results.append((states.detach(), leaf.grad))
     assert torch.equal(results[0][0], results[1][0])
     torch.testing.assert_close(results[0][1], results[1][1])
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_scorer_equals_single_passes(backend, graph):
     weight, passing = matrices(6, 2, 4), Passing("min", 4, True, False)
     scorer = HeadScorer(graph.edges, weight, passing, backend)
@@ -92,7 +91,7 @@ def test_a_left_out_fact_is_not_used(graph):
         passing, weight = Passing("min", 5, True, silent), matrices(6, 1, 4)
         left = HeadBatch.of([fact[0]], [graph.edges.of_fact[5]], everyone)
         never = HeadBatch.of([fact[0]], [np.zeros(0, dtype=np.int32)], everyone)
-        one = head_states(graph.edges, weight, left, passing, "native")
-        other = head_states(without.edges, weight, never, passing, "native")
+        one = head_states(graph.edges, weight, left, passing, "compiled")
+        other = head_states(without.edges, weight, never, passing, "compiled")
         assert torch.equal(one, other)
-        assert not torch.equal(one, head_states(graph.edges, weight, never, passing, "native"))
+        assert not torch.equal(one, head_states(graph.edges, weight, never, passing, "compiled"))

@@ -5,15 +5,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from epignn.data.graph import Known, both_sides
 from epignn.kgc.baselines import BASELINES, Constant, PageRank, RelationFrequency
 from epignn.kgc.evaluate import full_ranks, sampled_ranks
-from epignn.kgc.graph import Known, both_sides
 from epignn.kgc.measure import measure, stored_negatives
 from epignn.kgc.negatives import draw, load, save
 from epignn.kgc.rank import Ranks, analytic_hits, hits, metrics, reciprocal, stand
 from epignn.kgc.splits import Side
-
-from .conftest import random_graph
+from tests.conftest import random_graph
 
 
 @pytest.fixture

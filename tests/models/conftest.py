@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.collate import collate
-from epignn.bench.sources import generated
 from epignn.calculus import load
 from epignn.data.dataset import Dataset, offsets
 from epignn.data.prepare import Prepared, prepare
+from epignn.learn.collate import collate
+from epignn.learn.sources import generated
 
 
 @pytest.fixture(autouse=True)

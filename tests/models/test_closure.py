@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.collate import collate, labels, prepare_for
-from epignn.bench.sources import generated
 from epignn.calculus import load
-from epignn.calculus.closure import close
 from epignn.calculus.network import Network
+from epignn.calculus.solve.closure import close
 from epignn.data.dataset import Dataset, offsets
 from epignn.data.pairs import prepare_pairs
 from epignn.errors import BadArgument
+from epignn.learn.collate import collate, labels, prepare_for
+from epignn.learn.sources import generated
 from epignn.models import losses
 from epignn.models.closure import pair_states
 from epignn.models.epignn import EpiGNN, ModelConfig
@@ -40,7 +40,7 @@ def test_kernel_equals_plain_torch(options):
     model = make(**options)
     batch = collate(prepare_for(model.config, graphs()))
     results = []
-    for backend in ("native", "numpy"):
+    for backend in ("compiled", "plain"):
         model.zero_grad()
         scores = model(batch, backend)
         scores.square().sum().backward()
@@ -57,7 +57,7 @@ def test_gradient_equals_finite_differences(pooling):
     table = torch.rand((2, 3, 3, 3), generator=generator, dtype=torch.float64).softmax(-1).requires_grad_()
 
     def states(vectors: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        return pair_states(batch, vectors, table, pooling, "native")
+        return pair_states(batch, vectors, table, pooling, "compiled")
 
     assert torch.autograd.gradcheck(states, (vectors, table), eps=1e-7, atol=1e-5)
 
@@ -104,7 +104,7 @@ def with_converses(data: Dataset, converses: tuple[int, ...]) -> Dataset:
 
 
 @pytest.mark.parametrize("name", ["rcc8", "allen", "point"])
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_with_the_tables_of_a_calculus_the_support_is_full_closure(name, backend):
     calculus = load(name)
     size = len(calculus) + 1  # the identity of the model comes first, apart from the calculus's own

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.collate import collate, labels, prepare_for
 from epignn.data.dataset import Dataset
 from epignn.data.prepare import prepare
 from epignn.errors import BadArgument
+from epignn.learn.collate import collate, labels, prepare_for
 from epignn.models import losses
 from epignn.models.epignn import EpiGNN, ModelConfig
 from tests.models.conftest import problems
@@ -174,7 +174,7 @@ def test_renaming_nodes_and_reordering_edges_changes_nothing(options, rng):
 
 
 @pytest.mark.parametrize("pooling", ["min", "mul"])
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_rounds_beyond_the_longest_path_change_nothing_without_self_messages(pooling, backend, batch):
     options = {"pooling": pooling, "self_message": False}
     needed = make(**options, rounds="auto")(batch, backend)

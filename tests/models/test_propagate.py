@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.bench.collate import collate
-from epignn.bench.sources import generated
 from epignn.calculus import load
-from epignn.calculus.directional import directional
 from epignn.calculus.network import Network
+from epignn.calculus.solve.directional import directional
 from epignn.data.dataset import Dataset
 from epignn.data.prepare import prepare
+from epignn.learn.collate import collate
+from epignn.learn.sources import generated
 from epignn.models.aggregate import aggregate
 from epignn.models.batch import backward_flow, forward_flow
 from epignn.models.epignn import EpiGNN, ModelConfig
@@ -37,20 +37,20 @@ def test_kernel_equals_plain_torch(kind, flow_of, pooling, rounds, self_message,
     flow = flow_of(collate(request.getfixturevalue(kind)))
     weight = matrices(facets, size)
     results = []
-    for backend in ("native", "numpy"):
+    for backend in ("compiled", "plain"):
         leaf = weight.clone().requires_grad_()
         states = propagate(flow, leaf, pooling, rounds, self_message, backend)
         (states * torch.linspace(-1, 1, states.numel(), dtype=torch.float64).view_as(states)).sum().backward()
         results.append((states.detach(), leaf.grad))
     torch.testing.assert_close(results[0][0], results[1][0])
     torch.testing.assert_close(results[0][1], results[1][1])
-    single = propagate(flow, weight.float(), pooling, rounds, self_message, "native")
+    single = propagate(flow, weight.float(), pooling, rounds, self_message, "compiled")
     torch.testing.assert_close(single.double(), results[0][0], rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("flow_of", FLOWS)
 @pytest.mark.parametrize("pooling", ["min", "mul"])
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_one_pass_in_order_equals_as_many_rounds_as_needed(flow_of, pooling, backend, ordered):
     flow = flow_of(collate(ordered))
     assert flow.ordered
@@ -69,7 +69,7 @@ def test_threads_change_nothing_but_the_order_of_sums(threads, pooling):
     for count in (1, threads):
         torch.set_num_threads(count)
         leaf = matrices(2, 8).requires_grad_()
-        states = propagate(forward_flow(batch), leaf, pooling, 5, True, "native")
+        states = propagate(forward_flow(batch), leaf, pooling, 5, True, "compiled")
         states.square().sum().backward()
         results.append((states.detach(), leaf.grad))
     assert torch.equal(results[0][0], results[1][0])
@@ -83,7 +83,7 @@ def test_gradient_equals_finite_differences(pooling, rounds, self_message, order
     leaf = matrices(1, 4).requires_grad_()
 
     def states(weight):
-        return propagate(flow, weight, pooling, rounds, self_message, "native")
+        return propagate(flow, weight, pooling, rounds, self_message, "compiled")
 
     assert torch.autograd.gradcheck(states, (leaf,), eps=1e-7, atol=1e-5)
 
@@ -113,7 +113,7 @@ def test_the_whole_model_by_kernels_equals_plain_torch(options, ordered):
     model = EpiGNN(8, ModelConfig(**options), torch.Generator().manual_seed(0)).double()
     batch = collate(ordered)
     grads = []
-    for backend in ("native", "numpy"):
+    for backend in ("compiled", "plain"):
         model.zero_grad()
         scores = model(batch, backend)
         scores.square().sum().backward()
@@ -122,7 +122,7 @@ def test_the_whole_model_by_kernels_equals_plain_torch(options, ordered):
         torch.testing.assert_close(native, plain)
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_product_of_many_messages_neither_underflows_nor_turns_uniform(backend):
     """A head with 200 parallel edges to the tail: each message is the same, the product its 200th power."""
     count = 200
@@ -134,7 +134,7 @@ def test_product_of_many_messages_neither_underflows_nor_turns_uniform(backend):
     assert states[1, 0, 0] > 0.999
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 def test_a_node_that_hears_nothing_keeps_its_state(backend):
     graph = Dataset(("r",), [3], [0, 2], [0, 2], [1, 1], [0, 0], [0], [1], [0])
     states = propagate(forward_flow(collate(prepare(graph))), matrices(1, 4)[:1], "min", 3, True, backend)
@@ -142,7 +142,7 @@ def test_a_node_that_hears_nothing_keeps_its_state(backend):
     assert len(loose) == 1
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
 @pytest.mark.parametrize("name", ["rcc8", "allen"])
 @pytest.mark.parametrize(("k", "b"), [(3, 2), (4, 3), (6, 1)])
 def test_proposition_2_the_model_simulates_directional_closure(name, k, b, backend):

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.orders import allen, cardinal, point
-from epignn.calculus.rcc import rcc5, rcc8
+from epignn.calculus.calculi.orders import allen, cardinal, point
+from epignn.calculus.calculi.rcc import rcc5, rcc8
 from epignn.calculus.toml import load_calculus
 from epignn.errors import lookup
 

@@ -9,10 +9,10 @@ from epignn.cli.output import emit_json
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
-    from epignn.bench.answer import Prediction
-    from epignn.bench.store import Trained
     from epignn.calculus.network import Network
     from epignn.calculus.result import Result
+    from epignn.learn.answer import Prediction
+    from epignn.learn.checkpoint import Trained
 
 
 def ask(
@@ -28,8 +28,8 @@ def ask(
 
     Where they disagree, it is said. A model of relations that belong to no calculus is asked beside its rules.
     """
-    from epignn.bench.store import load_model, shipped_models
     from epignn.cli.networks import read_facts
+    from epignn.learn.checkpoint import load_model, shipped_models
 
     if model is not None and not load_model(model).experiment.data.calculus:
         return _ask_vocabulary(load_model(model), facts, (head, tail), as_json)
@@ -41,7 +41,7 @@ def ask(
 
 
 def _ask(trained: "Trained", network: "Network", pair: tuple[str, str], as_json: bool) -> None:
-    from epignn.calculus.closure import close
+    from epignn.calculus.solve.closure import close
     from epignn.explain.distilled import calculus_of
 
     for entity in pair:
@@ -67,7 +67,7 @@ def _ask(trained: "Trained", network: "Network", pair: tuple[str, str], as_json:
 
 def _neural(trained: "Trained", network: "Network", pair: tuple[str, str]) -> tuple["Prediction | None", str]:
     """The model's answer, or why it has none: it reads facts of one relation that connect the pair."""
-    from epignn.bench.answer import graph_of, predict
+    from epignn.learn.answer import graph_of, predict
 
     try:
         graph = graph_of(trained, network, *pair)
@@ -111,10 +111,10 @@ def _differences(
 
 def _ask_vocabulary(trained: "Trained", facts: str, pair: tuple[str, str], as_json: bool) -> None:
     """Ask a model whose relations belong to no calculus, and its rules; facts keep their direction."""
-    from epignn.bench.answer import predict
     from epignn.cli.explain import read_statements
     from epignn.distil.reason import reason
     from epignn.explain.distilled import rules_of
+    from epignn.learn.answer import predict
 
     graph = read_statements(facts, trained.relations).graph(*pair)
     (neural,) = predict(trained, graph)

@@ -36,8 +36,8 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Generate benchmark files: graphs of b branches of length k whose label follows, each one proved."""
-    from epignn.data.generate import generate as generate_files
     from epignn.data.prove import prove
+    from epignn.tasks.generate import generate as generate_files
 
     chosen = load(calculus)
     with progress(f"{chosen.name} problems") as report:
@@ -115,7 +115,7 @@ def check(
 
 def _read(file: Path, name: str | None) -> "tuple[Calculus, Dataset]":
     """Read a file over the named calculus, the one in its own name, or the first that knows its labels."""
-    from epignn.data.star_csv import read_problems
+    from epignn.formats.star_csv import read_problems
 
     in_name = re.search(r"_([^_]+)_k_\d+_b_\d+\.csv", file.name)
     if name is None and in_name and in_name[1] in (*CALCULI, *ALIASES):

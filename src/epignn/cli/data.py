@@ -8,7 +8,7 @@ import typer
 from epignn.cli.output import emit_json, progress, table
 
 if TYPE_CHECKING:
-    from epignn.data.registry import Entry
+    from epignn.tasks.registry import Entry
 
 app = typer.Typer(
     help="Published data sets: list them, check the files at hand, get missing ones.", no_args_is_help=True
@@ -20,7 +20,7 @@ Name = Annotated[str, typer.Argument(help="A name from `epignn data list`.")]
 @app.command("list")
 def list_datasets(as_json: Json = False) -> None:
     """List the data sets that epignn knows, and how many of their files are at hand."""
-    from epignn.data import registry
+    from epignn.tasks import registry
 
     entries = [(entry, sum(path is not None for path in _paths(entry).values())) for entry in registry.datasets()]
     if as_json:
@@ -33,8 +33,8 @@ def list_datasets(as_json: Json = False) -> None:
 @app.command()
 def info(name: Name, as_json: Json = False) -> None:
     """Tell source, licence, citation and files of a data set."""
-    from epignn.data import registry
-    from epignn.data.fetch import by_hand
+    from epignn.tasks import registry
+    from epignn.tasks.fetch import by_hand
 
     entry = registry.find(name)
     paths = _paths(entry)
@@ -56,7 +56,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""
-    from epignn.data import registry
+    from epignn.tasks import registry
 
     entries = [registry.find(name) for name in names] if names else registry.datasets()
     results = {}
@@ -91,7 +91,7 @@ def get(
     as_json: Json = False,
 ) -> None:
     """Get the files of a data set from its public source; each is checked and appears whole or not at all."""
-    from epignn.data import fetch, registry
+    from epignn.tasks import fetch, registry
 
     entry, folder = registry.find(name), out or registry.cache_folder()
     with progress(f"{name}, bytes") as report:
@@ -111,7 +111,7 @@ def get(
 
 def _paths(entry: "Entry") -> dict[str, Path | None]:
     """Where each file of a set is found first."""
-    from epignn.data import registry
+    from epignn.tasks import registry
 
     found = {}
     for file in entry.files.values():

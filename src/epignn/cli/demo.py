@@ -23,17 +23,17 @@ def demo(
     """Generate RCC-8 problems, train a model on small ones, test it on larger ones, and ask it a question."""
     import torch
 
-    from epignn.bench.answer import ask
-    from epignn.bench.config import load_experiment
-    from epignn.bench.pictures import accuracy_by_k, check_name, save
-    from epignn.bench.reproduce import cell_problems, measure
-    from epignn.bench.sources import split, training_data
-    from epignn.bench.store import Trained
-    from epignn.bench.suites import SUITES
-    from epignn.bench.train import Epoch, fit
-    from epignn.calculus.closure import close
-    from epignn.calculus.facts import parse_facts
-    from epignn.calculus.formats import as_networks
+    from epignn.calculus.solve.closure import close
+    from epignn.formats.facts import parse_facts
+    from epignn.formats.networks import as_networks
+    from epignn.learn.answer import ask
+    from epignn.learn.checkpoint import Trained
+    from epignn.learn.config import load_experiment
+    from epignn.learn.fit import Epoch, fit
+    from epignn.learn.sources import split, training_data
+    from epignn.report.pictures import accuracy_by_k, check_name, save
+    from epignn.report.reproduce import cell_problems, measure
+    from epignn.report.suites import SUITES
 
     check_name(out)
     torch.set_num_threads(1)

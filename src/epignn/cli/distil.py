@@ -11,8 +11,8 @@ from epignn.cli.output import emit_json, progress, table, working
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
-    from epignn.bench.store import Trained
     from epignn.data.dataset import Dataset
+    from epignn.learn.checkpoint import Trained
 
 KINDS = ("auto", "calculus", "rules")
 SHOWN = 10
@@ -48,7 +48,7 @@ def distil(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Read the calculus, or the rules, off a model; exit code 1 if the table breaks a law."""
-    from epignn.bench.store import load_model
+    from epignn.learn.checkpoint import load_model
 
     if kind not in KINDS:
         raise BadArgument(f"--kind must be {', '.join(KINDS)}, not {kind!r}.")
@@ -66,9 +66,9 @@ def distil(
 
 def _examples(trained: "Trained", files: list[Path]) -> "Dataset":
     """The training data: given files over the model's relations, or those it was trained on."""
-    from epignn.bench.sources import evidence, training_data
     from epignn.data.dataset import Dataset
-    from epignn.data.readers import read_graphs
+    from epignn.formats.readers import read_graphs
+    from epignn.learn.sources import evidence, training_data
 
     if files:
         return Dataset.concat([read_graphs(file, trained.relations) for file in files])
@@ -78,10 +78,10 @@ def _examples(trained: "Trained", files: list[Path]) -> "Dataset":
 
 
 def _calculus(trained: "Trained", data: "Dataset | None", out: Path, as_json: bool) -> None:
-    from epignn.bench.store import write_text
     from epignn.distil.calculus import distil_calculus
     from epignn.distil.files import calculus_text, certificate_path, certificate_text
     from epignn.distil.reading import read_weights
+    from epignn.learn.checkpoint import write_text
 
     reading = read_weights(trained.model, trained.relations)
     source = f"read off the weights of {trained.name}, seed {trained.seed}"
@@ -109,9 +109,9 @@ def _stages() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _rules(trained: "Trained", data: "Dataset | None", out: Path, as_json: bool) -> None:
-    from epignn.bench.store import write_text
     from epignn.distil.horn import distil_rules
     from epignn.distil.rules_file import write_rules
+    from epignn.learn.checkpoint import write_text
 
     training = trained.experiment.training
     temperature = training.temperature if training.loss == "cross_entropy" else 1.0

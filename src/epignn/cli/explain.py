@@ -75,7 +75,7 @@ def _explain(
     model: str, facts: str, head: str, tail: str, exact: bool, threshold: float
 ) -> "Explanation | RuleExplanation | NeuralExplanation | VocabularyExplanation":
     from epignn.distil.rules_file import is_rule_file
-    from epignn.reasoner import Exact, Learnt, Neural
+    from epignn.reason.reasoners import Exact, Learnt, Neural
 
     name = ALIASES.get(model.casefold(), model.casefold())
     if not exact and is_model(model):
@@ -96,9 +96,9 @@ def _explain(
 
 def read_statements(facts: str, relations: tuple[str, ...]) -> "Statements":
     """Facts over a vocabulary, as an argument has them, or those of the first network of the file that it names."""
-    from epignn.calculus.facts import parse_facts
-    from epignn.calculus.formats import read_raw
     from epignn.data.statements import Statements
+    from epignn.formats.facts import parse_facts
+    from epignn.formats.networks import read_raw
 
     if "(" in facts:
         return Statements.read(parse_facts(facts, "the facts")[0], relations, "the facts")

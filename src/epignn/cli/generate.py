@@ -53,8 +53,8 @@ def families(
     as_json: Json = False,
 ) -> None:
     """Generate kinship problems in CLUTRR's format: walks through simulated families."""
-    from epignn.data.family_files import generate_families
     from epignn.data.family_walks import EDGE_TERMS
+    from epignn.tasks.family_files import generate_families
 
     terms = tuple(term.strip() for term in relations.split(",")) if relations else EDGE_TERMS
     with progress("problems") as report:
@@ -90,8 +90,8 @@ def world(
     as_json: Json = False,
 ) -> None:
     """Generate a world of rules in Graphlog's format: labels follow, test paths do not occur in training."""
-    from epignn.data.world_files import generate_world
     from epignn.data.worlds import LIKE, WorldShape
+    from epignn.tasks.world_files import generate_world
 
     options = {
         "classes": classes,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from epignn.calculus.backend import MISSING, native
 from epignn.cli.output import emit_json
+from epignn.kernels import MISSING, native
 from epignn.version import __version__
 
 
@@ -26,7 +26,7 @@ def info(
     """Tell the versions, which kernels answer, and where benchmark files are looked for."""
     facts = {
         "epignn": __version__,
-        "kernels": "native" if native is not None else "numpy",
+        "kernels": "compiled" if native is not None else "plain",
         "python": platform.python_version(),
         "platform": platform.platform(),
         "numpy": _version_of("numpy"),

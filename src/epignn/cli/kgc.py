@@ -13,8 +13,8 @@ from epignn.cli.output import emit_json, progress, table
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
+    from epignn.data.graph import Graph
     from epignn.kgc.answer import Answer
-    from epignn.kgc.graph import Graph
     from epignn.kgc.splits import Side, Task
     from epignn.kgc.train import Epoch
 
@@ -25,13 +25,13 @@ def train(
     """Train on a GraIL split, a folder with train.txt, or a file of triples."""
     import torch
 
-    from epignn.bench.record import circumstances
     from epignn.kgc.config import load_experiment
     from epignn.kgc.reproduce import calibration_of
     from epignn.kgc.splits import load_task
     from epignn.kgc.store import RunConfig, save_config
     from epignn.kgc.suite import PRESETS, experiment_for
     from epignn.kgc.train import fit, read_history
+    from epignn.report.record import circumstances
 
     if not preset.endswith(".toml") and preset not in PRESETS:
         raise BadArgument(f"--preset takes {' or '.join(PRESETS)}, or a .toml file, not {preset!r}.")
@@ -165,7 +165,7 @@ def _known_to(relations: tuple[str, ...], task: "Task") -> "Side":
 
 def _negatives(side: "Side", path: Path | None) -> Any:
     """Stored negatives: read where the file is there, drawn and written where it is not."""
-    from epignn.kgc.graph import both_sides
+    from epignn.data.graph import both_sides
     from epignn.kgc.measure import stored_negatives
     from epignn.kgc.negatives import load, save
 
@@ -217,7 +217,7 @@ def predict(
 
 def _say_stated(graph: "Graph", questions: Sequence[tuple[str, str]]) -> None:
     """How many answers are left out because the graph states them."""
-    from epignn.kgc.graph import Known
+    from epignn.data.graph import Known
 
     known = Known([graph.facts], len(graph.entities), len(graph.relations))
     stated = sum(len(known.answers(graph.entity(h), graph.relation(r))) for h, r in questions)
@@ -241,7 +241,7 @@ def questions_of(head: str | None, relation: str | None, file: Path | None) -> l
         return [(head, relation)]
     if head is not None or relation is not None:
         raise BadArgument("give --head and --relation, or --queries FILE, not both.")
-    from epignn.kgc.triples import read_pairs
+    from epignn.formats.triples import read_pairs
 
     return read_pairs(file)
 

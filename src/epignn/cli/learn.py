@@ -16,9 +16,9 @@ from epignn.cli.output import emit_json, progress, table, working
 from epignn.errors import BadArgument, BadFile, EpignnError
 
 if TYPE_CHECKING:
-    from epignn.bench.config import Experiment
-    from epignn.bench.store import Trained
-    from epignn.bench.train import Epoch
+    from epignn.learn.checkpoint import Trained
+    from epignn.learn.config import Experiment
+    from epignn.learn.fit import Epoch
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
@@ -59,11 +59,11 @@ def train(
         return kgc.train(what, out, seed, settings, preset, threads, as_json)
     import torch
 
-    from epignn.bench.calibrate import calibrate, save_calibration
-    from epignn.bench.record import circumstances
-    from epignn.bench.sources import split, training_data
-    from epignn.bench.store import save_config
-    from epignn.bench.train import fit, read_history
+    from epignn.learn.calibrate import calibrate, save_calibration
+    from epignn.learn.checkpoint import save_config
+    from epignn.learn.fit import fit, read_history
+    from epignn.learn.sources import split, training_data
+    from epignn.report.record import circumstances
 
     torch.set_num_threads(threads)
     experiment = _experiment(what, settings, calculus)
@@ -106,8 +106,8 @@ def train(
 
 
 def _experiment(what: str, settings: list[str], calculus: str) -> "Experiment":
-    from epignn.bench.config import load_experiment
-    from epignn.bench.sources import folder_files
+    from epignn.learn.config import load_experiment
+    from epignn.learn.sources import folder_files
 
     folder = Path(what)
     if not folder.is_dir():
@@ -122,7 +122,7 @@ def _curves(folder: Path | None, experiment: "Experiment") -> AbstractContextMan
     """What writes curves for TensorBoard, if a folder is named."""
     if folder is None:
         return nullcontext(lambda epoch: None)
-    from epignn.bench.tensorboard import curves
+    from epignn.learn.tensorboard import curves
 
     return curves(folder, experiment.training)
 
@@ -186,7 +186,7 @@ def evaluate(
         from epignn.cli import kgc
 
         return kgc.evaluate(model, [str(file) for file in files], negatives, as_json)
-    from epignn.bench.store import load_model
+    from epignn.learn.checkpoint import load_model
 
     trained = load_model(model)
     results = []
@@ -213,10 +213,10 @@ def evaluate(
 
 
 def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
-    from epignn.bench.collate import prepare_for
-    from epignn.bench.evaluate import scores
-    from epignn.bench.figures import figures
-    from epignn.bench.sources import read
+    from epignn.learn.collate import prepare_for
+    from epignn.learn.evaluate import scores
+    from epignn.learn.sources import read
+    from epignn.report.figures import figures
 
     data = read(file, trained.experiment.data.calculus, trained.relations)
     try:
@@ -268,10 +268,10 @@ def predict(
 
         questions = kgc.questions_of(head, relation, queries)
         return kgc.predict(model, file, questions, top, include_known, skip_unknown, out, as_json)
-    from epignn.bench.answer import graphs_of
-    from epignn.bench.answer import predict as predict_graphs
-    from epignn.bench.sources import SUFFIXES, read
-    from epignn.bench.store import load_model
+    from epignn.learn.answer import graphs_of
+    from epignn.learn.answer import predict as predict_graphs
+    from epignn.learn.checkpoint import load_model
+    from epignn.learn.sources import SUFFIXES, read
 
     trained = load_model(model)
     if file.name.endswith(SUFFIXES):
@@ -312,7 +312,7 @@ def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> Non
     if out is None:
         typer.echo(text, nl=False)
         return
-    from epignn.bench.store import write_text
+    from epignn.learn.checkpoint import write_text
 
     write_text(out, text)
     if not quiet:

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.backend import Backend
-from epignn.calculus.closure import close as closure
-from epignn.calculus.directional import directional
-from epignn.calculus.facts import parse_facts
-from epignn.calculus.formats import as_networks, read_networks, write_network
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
-from epignn.calculus.search import Entailment, minimal_labels, solve
-from epignn.calculus.search import entails as entails_fact
-from epignn.calculus.sparse import dpc, dpc_plus, partial
+from epignn.calculus.solve.closure import close as closure
+from epignn.calculus.solve.directional import directional
+from epignn.calculus.solve.search import Entailment, minimal_labels, solve
+from epignn.calculus.solve.search import entails as entails_fact
+from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.cli.output import emit_json, table, working, write_whole
 from epignn.errors import BadArgument, lookup
+from epignn.formats.facts import parse_facts
+from epignn.formats.networks import as_networks, read_networks, write_network
+from epignn.kernels import Backend
 
 Pairs = Sequence[tuple[str, str]]
 ALGORITHMS: MappingProxyType[str, Callable[[Network, Pairs, str, Backend], Result]] = MappingProxyType(
@@ -87,7 +87,7 @@ def close(
     number: Annotated[int | None, typer.Option("--network", help="Only this network of the file, from 1.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the closed network to this file.")] = None,
     form: Annotated[str, typer.Option("--format", help="Format of --out: facts, csp or json.")] = "facts",
-    backend: Annotated[str, typer.Option(help="auto, native or numpy.")] = "auto",
+    backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
     as_json: Json = False,
 ) -> None:
     """Close the facts of a file: what follows between its entities, and can they all hold?

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from epignn.bench.suites import SUITES, Suite
 from epignn.cli.output import emit_json, table, working
 from epignn.errors import BadArgument, lookup, unknown
+from epignn.report.suites import SUITES, Suite
 
 
 def reproduce(
@@ -39,8 +39,8 @@ def reproduce(
         return kgc.reproduce(only, chosen, results, runs, report, quick, threads, as_json)
     import torch
 
-    from epignn.bench.record import read_records
-    from epignn.bench.report import notes, rows
+    from epignn.report.record import read_records
+    from epignn.report.report import notes, rows
 
     if what not in SUITES:
         raise unknown("table", what, [*SUITES, "kgc"])
@@ -49,7 +49,7 @@ def reproduce(
     folder = results / (f"{what}-quick" if quick else what)
     torch.set_num_threads(threads)
     if not report:
-        from epignn.bench.reproduce import reproduce as run_suite
+        from epignn.report.reproduce import reproduce as run_suite
 
         chosen = range(seeds or suite.seeds) if seed is None else [seed]
         shown = run_suite(what, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True))
@@ -89,7 +89,7 @@ def _draw(
     suite: Suite, records: list[dict[str, Any]], folder: Path, runs: Path, suffix: str
 ) -> tuple[list[Path], list[str]]:
     """The pictures of a suite, and what could not be drawn."""
-    from epignn.bench.draw import draw, draw_vectors
+    from epignn.report.draw import draw, draw_vectors
 
     with working("drawing"):
         pictures = draw(suite, records, folder)

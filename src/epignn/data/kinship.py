@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
-from epignn.calculus.backend import Backend
-from epignn.calculus.many import Networks, close_many
+from epignn.calculus.solve.many import Networks, close_many
 from epignn.data.dataset import Dataset, offsets
 from epignn.data.families import KINDS, TERMS, Bools, Family, kinds, simulate, through
 from epignn.errors import unknown
+from epignn.kernels import Backend
 
 UNNAMED_KINDS = MappingProxyType(
     {

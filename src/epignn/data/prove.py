@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
-from epignn.calculus.backend import Backend
-from epignn.calculus.many import Networks, close_many, directional_many, eliminate_many
+from epignn.calculus.solve.many import Networks, close_many, directional_many, eliminate_many
 from epignn.data.dataset import Dataset
+from epignn.kernels import Backend
 
 METHODS: MappingProxyType[str, Callable[[Networks, Backend], Masks]] = MappingProxyType(
     {

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epignn.calculus.facts import RawNetwork
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument, BadFile, unknown
+from epignn.formats.facts import RawNetwork
 
 
 @dataclass(frozen=True)

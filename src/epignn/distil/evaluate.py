@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from epignn.bench.figures import figures
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.toml import load_calculus
 from epignn.data.dataset import Dataset
 from epignn.data.prove import answers
-from epignn.data.readers import read_graphs
-from epignn.data.star_csv import read_csv
 from epignn.distil.evidence import verdict
 from epignn.distil.reason import reason
 from epignn.distil.rules import RuleSet
 from epignn.distil.rules_file import is_rule_file, load_rules
+from epignn.formats.readers import read_graphs
+from epignn.formats.star_csv import read_csv
+from epignn.report.figures import figures
 
 Report = Callable[[int, int], None]
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
-from epignn.calculus.backend import Backend
 from epignn.data.dataset import Dataset
 from epignn.data.prove import answers
 from epignn.data.stream import digests
+from epignn.kernels import Backend
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """Scatters the query pair over the bits of a digest."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from epignn.bench.pictures import COLOURS
+from epignn.report.pictures import COLOURS
 
 LINES = {
     "equal": "cells right",

@@ -5,7 +5,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any
 
-from epignn.data.registry import find
+from epignn.tasks.registry import find
 
 Record = Mapping[str, Any]
 Table = tuple[list[str], list[list[str]]]

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from epignn.bench.store import Trained, folder_of, load_model
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.toml import load_calculus
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.reading import read_weights
 from epignn.distil.rules import RuleSet
 from epignn.distil.rules_file import load_rules
+from epignn.learn.checkpoint import Trained, folder_of, load_model
 
 CALCULUS, RULES = "calculus.toml", "rules.toml"
 """Where `epignn distil RUN --out RUN/calculus.toml` puts the certified table of a run, or its rules."""

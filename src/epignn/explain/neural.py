@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.bench.answer import graph_of, probabilities
-from epignn.bench.store import Trained
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
@@ -21,6 +19,8 @@ from epignn.errors import BadArgument
 from epignn.explain import symbolic
 from epignn.explain.paths import distances
 from epignn.explain.symbolic import Explanation, Status
+from epignn.learn.answer import graph_of, probabilities
+from epignn.learn.checkpoint import Trained
 
 Floats = NDArray[np.float64]
 THRESHOLD = 0.05

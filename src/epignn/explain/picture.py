@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from epignn.calculus.closure import close
 from epignn.calculus.network import Network
+from epignn.calculus.solve.closure import close
 from epignn.data.statements import Statements
 from epignn.explain.layout import LABEL_HEIGHT, NAME_WIDTH, SMALL_WIDTH, Box, Curve, Layout, Line, lay_out
 from epignn.explain.paths import steps

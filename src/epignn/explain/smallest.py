@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import count
 
 from epignn.calculus.algebra import members
-from epignn.calculus.closure import DenseClosure, dense_closure
-from epignn.calculus.conflict import minimal_conflict
 from epignn.calculus.network import Network, arrays
+from epignn.calculus.solve.closure import DenseClosure, dense_closure
+from epignn.calculus.solve.conflict import minimal_conflict
 from epignn.explain.paths import distances
 
 MOST_FACTS = 150

@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 
 from epignn.calculus.algebra import Calculus, Masks, members
-from epignn.calculus.closure import close
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer
+from epignn.calculus.solve.closure import close
 from epignn.explain.checker import WrongProof, check
 from epignn.explain.derive import derive, refute
 from epignn.explain.paths import path_of

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epignn.bench.answer import probabilities
-from epignn.bench.store import Trained
 from epignn.data.dataset import Dataset
 from epignn.data.statements import Statements
 from epignn.distil.rules import RuleSet
@@ -18,6 +16,8 @@ from epignn.explain import ruled
 from epignn.explain.neural import THRESHOLD, Belief, Floats, check_threshold, states_of
 from epignn.explain.ruled import RuleExplanation
 from epignn.explain.symbolic import Status
+from epignn.learn.answer import probabilities
+from epignn.learn.checkpoint import Trained
 
 
 @dataclass(frozen=True, eq=False)

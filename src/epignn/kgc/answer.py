@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from epignn.data.graph import Graph, Ints, Known
 from epignn.errors import BadArgument
 from epignn.kgc.evaluate import ModelScorer, Report, by_head, matrices
-from epignn.kgc.graph import Graph, Ints, Known
 from epignn.kgc.paths import Path, PathFinder
 from epignn.kgc.store import Trained
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.graph import Graph, Ints, both_sides
 from epignn.kgc.evaluate import Scores
-from epignn.kgc.graph import Graph, Ints, both_sides
 
 
 class PageRank:

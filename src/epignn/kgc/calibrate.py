@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.graph import Ints, Known
 from epignn.kgc.evaluate import Report, Scorer, by_head
-from epignn.kgc.graph import Ints, Known
 
 TEMPERATURES = np.geomspace(0.02, 50, 80)
 BINS = 10

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from epignn.bench.config import EXPERIMENTS, from_dict, override, read_toml
 from epignn.errors import BadArgument, lookup
 from epignn.kgc.heads import Passing
+from epignn.learn.config import EXPERIMENTS, from_dict, override, read_toml
 from epignn.models.epignn import ModelConfig
 
 METRICS = ("mrr", "hits@1", "hits@3", "hits@10", "hits@10_50")

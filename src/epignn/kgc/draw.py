@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from epignn.bench.pictures import accuracy_by_row, save
 from epignn.kgc.splits import SPLITS
 from epignn.kgc.suite import PRESETS, PUBLISHED, published
+from epignn.report.pictures import accuracy_by_row, save
 
 METRIC = "grail_hits@10"
 

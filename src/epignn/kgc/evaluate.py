@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epignn.calculus.backend import Backend
+from epignn.data.graph import Graph, Ints, Known
+from epignn.kernels import Backend
 from epignn.kgc.config import KgcModel
-from epignn.kgc.graph import Graph, Ints, Known
 from epignn.kgc.heads import HeadBatch, HeadScorer
 from epignn.kgc.rank import Ranks, stand
 from epignn.models.epignn import LOG_FLOOR, EpiGNN

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.calculus.backend import Backend, kernels
-from epignn.kgc.graph import Edges, Ints
+from epignn.data.graph import Edges, Ints
+from epignn.kernels import Backend, kernels
 from epignn.models.pooling import pool
 from epignn.models.propagate import kind, native, pointers
 
@@ -104,7 +104,7 @@ class HeadScorer:
     def states(self, batch: HeadBatch) -> Tensor:
         """(W, F, K): as `head_states`, without gradients."""
         if self._kept is None:
-            return head_states(self.edges, self.matrices, batch, self.passing, "numpy")
+            return head_states(self.edges, self.matrices, batch, self.passing, "plain")
         return _forward(self._kept, batch, self.matrices)
 
 

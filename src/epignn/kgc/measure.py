@@ -8,8 +8,8 @@ ultra_mrr, ultra_hits@10        full filtered ranking with validation and test t
 
 import numpy as np
 
+from epignn.data.graph import both_sides
 from epignn.kgc.evaluate import Report, Scorer, all_ranks
-from epignn.kgc.graph import both_sides
 from epignn.kgc.negatives import Negatives, draw
 from epignn.kgc.rank import hits, metrics, reciprocal
 from epignn.kgc.splits import Side

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from epignn.bench.store import write_whole
+from epignn.data.graph import Ints, Known
 from epignn.errors import BadFile
-from epignn.kgc.graph import Ints, Known
+from epignn.learn.checkpoint import write_whole
 
 COUNT = 50
 """As many as GraIL draws for a head and as many for a tail."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.kgc.graph import Graph
+from epignn.data.graph import Graph
 from epignn.models.epignn import LOG_FLOOR
 
 Longs = NDArray[np.int64]

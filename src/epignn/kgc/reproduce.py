@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from epignn.bench.record import circumstances, read_records, write_record
+from epignn.data.graph import both_sides
 from epignn.errors import BadArgument
 from epignn.kgc.baselines import BASELINES
 from epignn.kgc.calibrate import calibrate
 from epignn.kgc.config import KgcExperiment, load_experiment
 from epignn.kgc.evaluate import ModelScorer
-from epignn.kgc.graph import both_sides
 from epignn.kgc.measure import NEGATIVES_SEED, measure, stored_negatives
 from epignn.kgc.splits import SPLITS, Task, load_task
 from epignn.kgc.store import RunConfig, save_config
 from epignn.kgc.suite import PRESETS, PUBLISHED, experiment_for, published
 from epignn.kgc.train import Epoch, fit, read_history
 from epignn.models.epignn import EpiGNN
+from epignn.report.record import circumstances, read_records, write_record
 
 Say = Callable[[str], None]
 Record = dict[str, Any]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.kgc.graph import Edges, Graph, Ints, Known, both_sides
+from epignn.data.graph import Edges, Graph, Ints, Known, both_sides
 from epignn.kgc.heads import HeadBatch
 
 

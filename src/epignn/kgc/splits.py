@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from epignn.data.graph import Graph, Ints, Known
 from epignn.errors import BadArgument, BadFile, unknown
-from epignn.kgc.graph import Graph, Ints, Known
-from epignn.kgc.triples import Triples, read_triples
+from epignn.formats.triples import Triples, read_triples
 
 NAMED = {"wn18rr": "WN18RR", "fb237": "fb237", "fb15k-237": "fb237", "fb15k237": "fb237"}
 SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))

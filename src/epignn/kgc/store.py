@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.bench.config import from_dict
-from epignn.bench.store import CONFIG, WEIGHTS, load_tensors, restore, write_text
 from epignn.errors import BadFile
 from epignn.kgc.config import KgcExperiment
+from epignn.learn.checkpoint import CONFIG, WEIGHTS, load_tensors, restore, write_text
+from epignn.learn.config import from_dict
 from epignn.models.epignn import EpiGNN
 
 KIND = "kgc"

@@ -11,18 +11,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epignn.bench.store import HISTORY, STATE, WEIGHTS, load_tensors, restore, save_tensors, write_text
-from epignn.bench.train import Diverged
-from epignn.calculus.backend import Backend
+from epignn.data.graph import both_sides
 from epignn.errors import BadArgument
+from epignn.kernels import Backend
 from epignn.kgc.config import KgcExperiment, KgcModel, KgcTraining
 from epignn.kgc.evaluate import ModelScorer, full_ranks, matrices
-from epignn.kgc.graph import both_sides
 from epignn.kgc.heads import head_states
 from epignn.kgc.rank import METRICS
 from epignn.kgc.sample import Asked, Sampler
 from epignn.kgc.splits import Side
 from epignn.kgc.store import RunConfig, is_run, load_config, save_config
+from epignn.learn.checkpoint import HISTORY, STATE, WEIGHTS, load_tensors, restore, save_tensors, write_text
+from epignn.learn.fit import Diverged
 from epignn.models.epignn import EpiGNN
 
 VALIDATION_SEED = 1

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epignn.calculus.backend import Backend, kernels
+from epignn.kernels import Backend, kernels
 from epignn.models.batch import GraphBatch
 from epignn.models.pooling import pool
 from epignn.models.propagate import kind, native, pointers
@@ -67,7 +67,7 @@ def pair_states(
     ignorance = identity.new_full((pairs, facets, size), 1 / size)
     states = torch.cat([ignorance, identity])
     of_relations = torch.einsum("rfj,fijk->rfik", vectors_RFK, table_FIJK)
-    on_cpu = vectors_RFK.device.type == "cpu" and backend != "numpy"
+    on_cpu = vectors_RFK.device.type == "cpu" and backend != "plain"
     for number, heard in enumerate(batch.rounds):
         fact = heard.left < 0
         source = torch.where(fact, pairs, heard.left)

@@ -10,8 +10,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from epignn.calculus.backend import Backend, kernels
 from epignn.errors import BadArgument
+from epignn.kernels import Backend, kernels
 from epignn.models.aggregate import aggregate
 from epignn.models.batch import Flow, GraphBatch, backward_flow, forward_flow
 from epignn.models.closure import AnyBatch, PairBatch, pair_states

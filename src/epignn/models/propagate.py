@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epignn.calculus.backend import Backend, kernels
+from epignn.kernels import Backend, kernels
 from epignn.models.batch import Flow
 from epignn.models.pooling import pool
 
@@ -42,7 +42,7 @@ def propagate(
         self_message: pool the former state of a node with what it hears.
         backend: the kernel serves CPU tensors; others take the plain path.
     """
-    module = kernels(backend) if matrices.device.type == "cpu" and backend != "numpy" else None
+    module = kernels(backend) if matrices.device.type == "cpu" and backend != "plain" else None
     if module is not None:
         passes = flow.depth if rounds is None else rounds
         options = (pooling, 0 if one_pass_suffices(flow, rounds, self_message) else passes, self_message)
@@ -146,7 +146,7 @@ class _Kernel(torch.autograd.Function):
 
 def native() -> ModuleType:
     """The compiled module."""
-    module = kernels("native")
+    module = kernels("compiled")
     assert module is not None
     return module
 

@@ -1,1 +1,0 @@
-"""The harness: training, evaluation, records and reports. May import everything else."""

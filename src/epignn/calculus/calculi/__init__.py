@@ -1,0 +1,1 @@
+"""The calculi that epignn knows: as tables, or derived."""

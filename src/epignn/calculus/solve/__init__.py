@@ -1,0 +1,1 @@
+"""How networks are closed and solved: kernels compiled, and plain twins."""

@@ -1,0 +1,202 @@
+"""Algebraic closure: refine what may hold between every two entities through every third, until nothing changes.
+
+Compose is ×, intersect is +: closure multiplies the matrix of relation sets with itself until it is stable
+(paper, appendix "Full algebraic closure"). `Incremental` keeps a network closed while facts arrive.
+"""
+
+import time
+from typing import Protocol
+
+import numpy as np
+
+from epignn.calculus.algebra import Calculus, Masks
+from epignn.calculus.network import Fact, Indices, Network, arrays
+from epignn.calculus.result import Answer, Result, decided, upper_triangle, verdict
+from epignn.calculus.solve.conflict import SPARSE, Inconsistent, minimal_conflict
+from epignn.calculus.solve.native import native_algebra
+from epignn.calculus.solve.plain import PlainClosure
+from epignn.calculus.solve.sparse import partial
+from epignn.errors import BadArgument, unknown
+from epignn.kernels import Backend, kernels
+
+MAX_DENSE = 20_000
+"""Entities of a network of which every pair is kept; that many take 10 GB."""
+
+
+class DenseClosure(Protocol):
+    """What the compiled closure and its plain twin offer."""
+
+    conflict: tuple[int, int]
+    steps: int
+    refinements: int
+
+    def refine(self, heads: Indices, tails: Indices, masks: Masks) -> bool:
+        """Restrict pairs."""
+
+    def close(self) -> bool:
+        """Propagate."""
+
+    def label(self, i: int, j: int) -> int:
+        """The set of one pair."""
+
+    def matrix(self) -> Masks:
+        """The set of every pair."""
+
+    def copy(self) -> "DenseClosure":
+        """A copy of its own sets; it shares a cache, so do not close it and the original in two threads at once."""
+
+    def grown(self, entities: int) -> "DenseClosure":
+        """The same with more entities."""
+
+
+def dense_closure(calculus: Calculus, entities: int, backend: Backend = "auto") -> DenseClosure:
+    """An empty dense network, ready to be refined.
+
+    Raises:
+        BadArgument: too many entities.
+    """
+    if entities > MAX_DENSE:
+        raise BadArgument(
+            f"{entities:,} entities are too many to keep every pair of them; up to {MAX_DENSE:,} can be. "
+            "Use partial closure, which keeps the pairs that matter."
+        )
+    module = kernels(backend)
+    if module is None:
+        return PlainClosure(calculus, entities)
+    closure: DenseClosure = module.Closure(native_algebra(calculus), entities)
+    return closure
+
+
+def close(network: Network, backend: Backend = "auto") -> Result:
+    """Complete algebraic closure (path consistency) of a network.
+
+    >>> from epignn.calculus import load
+    >>> rcc8 = load("rcc8")
+    >>> facts = [("a", "ec", "b"), ("b", "ntpp", "c"), ("a", "tppi", "d"), ("d", "po", "c")]
+    >>> result = close(Network.of(rcc8, facts))
+    >>> result.answer, rcc8.format(result.relations("a", "c"))
+    (<Answer.CONSISTENT: 'consistent'>, 'PO')
+    """
+    start = time.perf_counter()
+    closure = dense_closure(network.calculus, len(network.names), backend)
+    consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
+    pairs = upper_triangle(closure.matrix())
+    return Result(
+        network,
+        "closure",
+        verdict(network, consistent),
+        *pairs,
+        statistics={
+            "seconds": time.perf_counter() - start,
+            "steps": closure.steps,
+            "refinements": closure.refinements,
+        },
+        _explain=lambda: minimal_conflict(network, contradiction_test(network, backend), closure.conflict),
+    )
+
+
+def contradiction_test(network: Network, backend: Backend) -> Inconsistent:
+    """Whether closure finds a contradiction in a part of a network.
+
+    Where closure decides, partial closure finds the same ones, on sparse networks much faster.
+    """
+    certain = decided(network.calculus, np.unique(network.masks).tolist())
+
+    def fails(part: Network) -> bool:
+        if certain and len(part) <= SPARSE * len(part.names):
+            return not partial(part, backend=backend).consistent
+        closure = dense_closure(part.calculus, len(part.names), backend)
+        return not (closure.refine(part.heads, part.tails, part.masks) and closure.close())
+
+    return fails
+
+
+class Incremental:
+    """A network that is kept closed while facts arrive; each fact costs only what it changes.
+
+    >>> from epignn.calculus import load
+    >>> allen = load("allen")
+    >>> day = Incremental(allen)
+    >>> day.add("lunch", "during", "day"), day.add("nap", "meets|before", "lunch")
+    (<Answer.CONSISTENT: 'consistent'>, <Answer.CONSISTENT: 'consistent'>)
+    >>> allen.format(day.relations("nap", "day"))
+    '<|d|o|m|s'
+    >>> day.add("day", "before", "nap")
+    <Answer.INCONSISTENT: 'inconsistent'>
+    >>> [str(fact) for fact in day.conflict]
+    ['d(lunch, day)', '<|m(nap, lunch)', '<(day, nap)']
+    """
+
+    def __init__(self, calculus: Calculus, backend: Backend = "auto") -> None:
+        self.calculus = calculus
+        self._backend: Backend = backend
+        self._closure = dense_closure(calculus, 64, backend)
+        self._capacity = 64
+        self._index: dict[str, int] = {}
+        self._facts: list[tuple[int, int, int]] = []
+        self._consistent = True
+        self._certain = True
+
+    @classmethod
+    def over(cls, network: Network, backend: Backend = "auto") -> "Incremental":
+        """Start from a network, closed at once."""
+        self = cls(network.calculus, backend)
+        self._index = {name: i for i, name in enumerate(network.names)}
+        self._grow()
+        self._facts = list(zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True))
+        closure = self._closure
+        self._consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
+        self._certain = decided(network.calculus, np.unique(network.masks).tolist())
+        return self
+
+    def _grow(self) -> None:
+        if len(self._index) > self._capacity:
+            self._capacity = max(2 * self._capacity, len(self._index))
+            self._closure = self._closure.grown(self._capacity)
+
+    def add(self, head: str, relations: str | int, tail: str) -> Answer:
+        """Add a fact and propagate it. Once inconsistent, a network stays so."""
+        mask = self.calculus.parse(relations) if isinstance(relations, str) else relations
+        i = self._index.setdefault(head, len(self._index))
+        j = self._index.setdefault(tail, len(self._index))
+        self._grow()
+        self._facts.append((i, j, mask))
+        self._certain = self._certain and decided(self.calculus, [mask])
+        if self._consistent:
+            self._consistent = self._closure.refine(*arrays([i], [j], [mask])) and self._closure.close()
+        return self.answer
+
+    @property
+    def network(self) -> Network:
+        """All facts so far."""
+        heads, tails, masks = zip(*self._facts, strict=True) if self._facts else ((), (), ())
+        return Network(self.calculus, tuple(self._index), *arrays(heads, tails, masks))
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the facts so far can hold together."""
+        if not self._consistent:
+            return Answer.INCONSISTENT
+        return Answer.CONSISTENT if self._certain else Answer.CLOSED
+
+    @property
+    def conflict(self) -> tuple[Fact, ...]:
+        """A minimal set of facts that cannot hold together."""
+        return () if self._consistent else close(self.network, self._backend).conflict
+
+    @property
+    def refinements(self) -> int:
+        """How many times a pair has become smaller so far."""
+        return self._closure.refinements
+
+    def relations(self, head: str, tail: str) -> int:
+        """What may hold from head to tail."""
+        for name in (head, tail):
+            if name not in self._index:
+                raise unknown("entity", name, self._index)
+        return self._closure.label(self._index[head], self._index[tail])
+
+    def matrix(self) -> Masks:
+        """The set of every pair of entities."""
+        size = len(self._index)
+        return np.ascontiguousarray(self._closure.matrix()[:size, :size])

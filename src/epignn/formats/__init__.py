@@ -1,0 +1,1 @@
+"""Files: text in, networks, data sets and triples out, and back. No torch."""

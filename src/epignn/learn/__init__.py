@@ -1,0 +1,1 @@
+"""Training: experiments, the training loop, checkpoints, calibration."""

@@ -1,0 +1,1 @@
+"""The reasoners that commands and Python users ask."""

@@ -1,0 +1,222 @@
+"""Tables from records alone.
+
+A record is what one run left: its row of the table (`variant`), seed, parameters, seconds, and its accuracy on
+every test cell. A cell may tell more: `closure`, the accuracy of exact closure; `distilled`, that of exact closure
+with the table distilled from the same run; `ambiguous`, how many of its rows have several right answers, of which
+the label is one, and how many of these the model got right; `distilled_clear`, as `distilled`, over the other rows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from epignn.errors import BadArgument
+from epignn.report.suites import Suite
+
+Record = dict[str, Any]
+Measure = Callable[[dict[str, Any]], float | None]
+"""What a test cell tells; None where it does not."""
+AVERAGE = "average"
+
+
+def cell_name(k: int, b: int) -> str:
+    """What a test cell is called.
+
+    >>> cell_name(9, 3), cell_name(10, 0), cell_name(0, 0)
+    ('k=9 b=3', '10 hops', 'test')
+    """
+    if not k:
+        return "test"
+    return f"k={k} b={b}" if b else f"{k} hops"
+
+
+def by_variant(suite: Suite, records: Sequence[Record]) -> dict[str, list[Record]]:
+    """Records of the same row, over seeds; rows in the order of the suite."""
+    return {
+        variant.name: runs
+        for variant in suite.variants
+        if (runs := [record for record in records if record["variant"] == variant.name])
+    }
+
+
+def accuracy(cell: dict[str, Any]) -> float | None:
+    """The share of all rows that the model got right."""
+    return float(cell["accuracy"])
+
+
+def unambiguous(cell: dict[str, Any]) -> float | None:
+    """The same over rows that have one right answer; None where ambiguous rows were not counted."""
+    if "ambiguous" not in cell or cell["n"] == cell["ambiguous"]["n"]:
+        return None
+    right = round(cell["accuracy"] * cell["n"]) - cell["ambiguous"]["right"]
+    return float(right / (cell["n"] - cell["ambiguous"]["n"]))
+
+
+def distilled(cell: dict[str, Any]) -> float | None:
+    """The accuracy of exact closure with the table distilled from the model."""
+    return cell.get("distilled")
+
+
+def distilled_clear(cell: dict[str, Any]) -> float | None:
+    """The same over rows that have one right answer: all of them, where none has several."""
+    return cell.get("distilled_clear", None if cell.get("ambiguous", {"n": 1})["n"] else distilled(cell))
+
+
+def closure(cell: dict[str, Any]) -> float | None:
+    """The accuracy of exact closure with the true table, where one is known."""
+    return cell.get("closure")
+
+
+def figures(suite: Suite, record: Record, measure: Measure = accuracy) -> dict[str, float]:
+    """What a run tells of each cell and, if it tells of all, their average.
+
+    Raises:
+        BadArgument: the record lacks a cell of the suite.
+    """
+    cells = {(cell["k"], cell["b"]): cell for cell in record["cells"]}
+    for k, b in suite.cells:
+        if (k, b) not in cells:
+            raise BadArgument(
+                f"the record of {record['variant']}, seed {record['seed']}, has no cell {cell_name(k, b)}: it was "
+                "made for other test sets. Remove it and run again."
+            )
+    values = {cell_name(*cell): measure(cells[cell]) for cell in suite.cells}
+    known = {name: value for name, value in values.items() if value is not None}
+    if len(known) == len(values):
+        known[AVERAGE] = float(np.mean(list(known.values())))
+    return known
+
+
+def training_seconds(runs: Sequence[Record]) -> float:
+    """What training took on average: processor seconds, which a busy machine does not change, of runs that tell."""
+    told = [run["training_cpu_seconds"] for run in runs if "training_cpu_seconds" in run]
+    return float(np.mean(told or [run["training_seconds"] for run in runs]))
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean and two standard deviations over seeds."""
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
+    return f"{np.mean(values):.3f} ± {2 * np.std(values):.3f}"
+
+
+def published(figure: float) -> str:
+    """A figure as papers print it: two digits, or three.
+
+    >>> published(0.8), published(0.914)
+    ('0.80', '0.914')
+    """
+    return f"{figure:.3f}".removesuffix("0")
+
+
+def paper_figures(suite: Suite) -> dict[str, dict[str, float]]:
+    """The paper's figures by row and place; what stands before a place in a figure's name is its row.
+
+    A row that names its source in brackets keeps its name; others are the paper's. A row that tells of all cells
+    gets their average.
+    """
+    cells = [cell_name(*cell) for cell in suite.cells]
+    found: dict[str, dict[str, float]] = {}
+    for name, figure in suite.paper.items():
+        place = next((place for place in (AVERAGE, *cells) if f" {name}".endswith(f" {place}")), None)
+        if place is None:
+            raise BadArgument(f"the paper's figure {name!r} ends with no cell of {suite.title!r}.")
+        own = name.removesuffix(place).strip()
+        label = own if "(" in own else f"paper, {own}" if own else "paper"
+        found.setdefault(label, {})[place] = figure
+    for row in found.values():
+        if all(cell in row for cell in cells):
+            row.setdefault(AVERAGE, float(np.mean([row[cell] for cell in cells])))
+    return found
+
+
+def places_shown(suite: Suite) -> list[str]:
+    """The columns of accuracies: the average, then every cell if they differ in k alone, else the hardest.
+
+    Cells that a figure of the paper names are shown in any case.
+    """
+    in_line = len({b for _, b in suite.cells}) == 1
+    cells = suite.cells if in_line else (max(suite.cells),)
+    named = {place for row in paper_figures(suite).values() for place in row}
+    shown = [cell_name(*cell) for cell in suite.cells if cell in cells or cell_name(*cell) in named]
+    return [AVERAGE, *shown] if len(suite.cells) > 1 else shown
+
+
+def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of a suite's table; the last rows are exact closure and the paper.
+
+    Where the paper has figures for every row of ours, they stand in columns beside them instead.
+    """
+    places, beside = places_shown(suite), _paper_beside(suite)
+    columns = places + [f"{place}, paper" for place in places if any(place in row for row in beside.values())]
+    table: list[list[str]] = []
+
+    def add(name: str, seeds: str, values: Mapping[str, str], parameters: str = "", seconds: str = "") -> None:
+        table.append([name, seeds, *(values.get(column, "") for column in columns), parameters, seconds])
+
+    groups = by_variant(suite, records)
+    for variant, runs in groups.items():
+        papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
+        seconds = f"{training_seconds(runs):.0f}"
+        add(variant, str(len(runs)), _spreads(suite, runs) | papers, f"{runs[0]['parameters']:,}", seconds)
+        if any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"]):
+            add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
+    for variant, runs in groups.items():
+        if values := _spreads(suite, runs, distilled):
+            name = f"{_reasoning(runs)} learnt by {variant}"
+            add(name, str(len(runs)), values)
+            if any("distilled_clear" in cell for run in runs for cell in run["cells"]):
+                add(f"{name}, rows of one answer", str(len(runs)), _spreads(suite, runs, distilled_clear))
+    if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
+        add("exact closure", "", exact)
+    for label, paper in paper_figures(suite).items():
+        if label.removeprefix("paper, ") not in beside:
+            add(label, "", {place: published(figure) for place, figure in paper.items()})
+    return ["model", "seeds", *columns, "parameters", "training s"], table
+
+
+def _paper_beside(suite: Suite) -> dict[str, dict[str, float]]:
+    """The paper's figures by row of ours, if it has some for each; else none."""
+    paper = paper_figures(suite)
+    found = {variant.name: paper.get(f"paper, {variant.name}", {}) for variant in suite.variants}
+    return found if all(found.values()) else {}
+
+
+def _least(suite: Suite, runs: Sequence[Record], measure: Measure) -> dict[str, str]:
+    """The least that any run tells of each place."""
+    told = [figures(suite, run, measure) for run in runs]
+    places = {place: [one[place] for one in told if place in one] for one in told for place in one}
+    return {place: f"{min(values):.3f}" for place, values in places.items()}
+
+
+def _reasoning(runs: Sequence[Record]) -> str:
+    """How exact reasoning goes with what was distilled: where no calculus is known, by rules."""
+    known = any("closure" in cell for run in runs for cell in run["cells"])
+    return "exact closure with the table" if known else "exact reasoning with the rules"
+
+
+def _spreads(suite: Suite, runs: Sequence[Record], measure: Measure = accuracy) -> dict[str, str]:
+    """Mean and spread of a measure at every place that all runs tell."""
+    told = [figures(suite, run, measure) for run in runs]
+    return {place: spread([one[place] for one in told]) for place in told[0] if all(place in one for one in told)}
+
+
+def notes(suite: Suite, records: Sequence[Record]) -> list[str]:
+    """What a reader of the table has to know besides: which test rows have several right answers."""
+    counts = {
+        cell_name(cell["k"], cell["b"]): (cell["ambiguous"]["n"], cell["n"])
+        for record in records
+        for cell in record["cells"]
+        if cell.get("ambiguous", {}).get("n")
+    }
+    if not counts:
+        return []
+    told = ", ".join(f"{few} of {many} ({place})" for place, (few, many) in counts.items())
+    return [f"Test rows that have several right answers, the label being one of them: {told}."]
+
+
+def markdown(columns: Sequence[str], table: Sequence[Sequence[str]]) -> str:
+    """A table for a README."""
+    lines = ["| " + " | ".join(columns) + " |", "| --- |" + " ---: |" * (len(columns) - 1)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in table)])

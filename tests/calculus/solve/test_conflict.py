@@ -1,0 +1,102 @@
+"""Minimal conflicts: inconsistent together, consistent without any one, also inside large networks."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epignn.calculus import load
+from epignn.calculus.network import Network, arrays
+from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.conflict import minimal_subset
+from epignn.calculus.solve.search import solve
+from epignn.calculus.solve.sparse import partial
+from tests.calculus.solve.test_closure import model_network
+from tests.conftest import random_network
+
+
+@given(st.sets(st.integers(0, 60), min_size=1), st.integers(0, 60))
+def test_minimal_subset_finds_a_unique_core(core, extra):
+    items = sorted(core | set(range(extra)))
+    assert set(minimal_subset(items, lambda chosen: core <= set(chosen))) == core
+
+
+def test_minimal_subset_of_nothing_needed():
+    assert minimal_subset([], lambda chosen: True) == []
+
+
+def assert_minimal(network, conflict, inconsistent):
+    facts = [(fact.head, fact.relations, fact.tail) for fact in conflict]
+    assert facts
+    assert inconsistent(Network.of(network.calculus, facts))
+    for left_out in range(len(facts)):
+        assert not inconsistent(Network.of(network.calculus, facts[:left_out] + facts[left_out + 1 :]))
+
+
+@pytest.mark.parametrize("method", [close, solve])
+def test_conflicts_are_minimal(method, calculus, rng):
+    found = 0
+    for _ in range(15):
+        network = random_network(calculus, rng, 8, 0.7, 1.5)
+        result = method(network)
+        if not result.consistent:
+            found += 1
+            assert_minimal(network, result.conflict, lambda part: not method(part).consistent)
+        else:
+            assert result.conflict == ()
+    assert found >= 3
+
+
+@pytest.mark.parametrize("method", [close, partial])
+def test_a_contradiction_in_a_large_network_is_found(method, rng):
+    network = model_network(load("rcc8"), rng, 400, facts=1500)
+    wrong = [("10", "ntpp", "x"), ("x", "ntpp", "y"), ("y", "tpp", "z"), ("z", "dc|ec", "10")]
+    facts = [network.fact(f) for f in range(len(network))]
+    triples = [(fact.head, fact.relations, fact.tail) for fact in facts]
+    spoiled = Network.of(network.calculus, triples + wrong)
+    result = method(spoiled)
+    assert {str(fact) for fact in result.conflict} == {
+        "NTPP(10, x)",
+        "NTPP(x, y)",
+        "TPP(y, z)",
+        "DC|EC(z, 10)",
+    }
+
+
+@pytest.mark.parametrize("method", [close, solve])
+def test_a_wrong_fact_among_two_thousand_entities_is_found_within_seconds(method, rng):
+    place, ends = rng.permutation(2000), rng.integers(0, 2000, size=(2, 60_000))
+    ends = ends[:, ends[0] != ends[1]]
+    masks = np.where(place[ends[0]] < place[ends[1]], 1, 4)
+    masks[1000] = 5 - masks[1000]  # < for > or > for <
+    network = Network(load("point"), tuple(map(str, range(2000))), *arrays(*ends, masks))
+    start = time.perf_counter()
+    conflict = method(network).conflict
+    assert time.perf_counter() - start < 8  # about one on an idle machine
+    assert network.fact(1000) in conflict
+    assert_minimal(network, conflict, lambda part: not close(part).consistent)
+
+
+@pytest.mark.parametrize("method", [close, partial, solve])
+def test_a_long_way_round_is_found_within_seconds(method):
+    """A ring of 300, all of which is needed, beside twice as many facts that are not."""
+    ring = [(f"r{i}", "<", f"r{(i + 1) % 300}") for i in range(300)]
+    others = [(f"x{i}", "<", f"x{i + 1}") for i in range(300)] + [(f"r{i}", "<=", f"x{i}") for i in range(300)]
+    start = time.perf_counter()
+    conflict = method(Network.of(load("point"), others + ring)).conflict
+    assert time.perf_counter() - start < 5  # half of one on an idle machine
+    assert [(fact.head, fact.relations, fact.tail) for fact in conflict] == ring
+
+
+def test_two_facts_that_contradict_each_other():
+    network = Network.of(load("rcc8"), [("a", "dc", "b"), ("b", "po", "c"), ("b", "ec", "a")])
+    assert [str(fact) for fact in close(network).conflict] == ["DC(a, b)", "EC(b, a)"]
+
+
+def test_a_thing_that_differs_from_itself():
+    network = Network.of(load("rcc8"), [("a", "dc", "b"), ("b", "po|ec", "b")])
+    assert [str(fact) for fact in close(network).conflict] == ["EC|PO(b, b)"]
+    assert close(Network.of(load("rcc8"), [("b", "eq|ec", "b")])).consistent
+    assert len(np.unique(close(network).network.heads)) == 2

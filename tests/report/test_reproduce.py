@@ -1,0 +1,59 @@
+"""Suites: a record a run, taken up again; tables from records alone; every row's settings are valid."""
+
+import json
+from types import MappingProxyType
+
+import pytest
+import torch
+
+from epignn.learn.config import load_experiment
+from epignn.report.report import figures, markdown, rows, spread
+from epignn.report.reproduce import reproduce
+from epignn.report.suites import SUITES, Suite, Variant
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+SMALL = Suite(
+    "small",
+    (Variant("one", "rcc8-paper"), Variant("two", "rcc8-paper", ("model.forward_only=true",))),
+    ((2, 1), (3, 1), (3, 2)),
+    4,
+    MappingProxyType({"average": 0.5, "k=3 b=2": 0.25}),
+)
+
+
+def test_records_and_table(tmp_path):
+    said = []
+    records = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
+    assert len(records) == 4
+    paths = sorted((tmp_path / "results" / "small-quick").glob("*.json"))
+    assert [path.name for path in paths] == ["one_seed0.json", "one_seed1.json", "two_seed0.json", "two_seed1.json"]
+    record = json.loads(paths[0].read_text())
+    assert {"experiment", "seed", "commit", "torch", "plain", "python", "cells", "training_seconds"} <= set(record)
+    assert all(cell["closure"] == 1.0 for cell in record["cells"])
+    said.clear()
+    again = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
+    assert again == records
+    assert all("recorded already" in text for text in said)
+    columns, table = rows(SMALL, records)
+    assert [row[0] for row in table] == ["one", "two", "exact closure", "paper"]
+    assert table[0][2] == spread([figures(SMALL, run)["average"] for run in records[:2]])
+    assert table[3][2:4] == ["0.50", "0.25"]
+    assert markdown(columns, table).count("\n") == len(table) + 1
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_row_of_every_suite_is_a_valid_experiment(name):
+    names = set()
+    for variant in SUITES[name].variants:
+        load_experiment(variant.experiment, variant.settings)
+        names.add(variant.name)
+    assert len(names) == len(SUITES[name].variants)
+
+
+def test_the_sixteen_ablations():
+    assert len(SUITES["ablations"].variants) == 16
