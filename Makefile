@@ -27,7 +27,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/model.py
-	$(BIN)/python benchmarks/kgc.py
+	$(BIN)/python benchmarks/links.py
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis

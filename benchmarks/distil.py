@@ -19,16 +19,16 @@ from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.evaluate import compared, exact_figures, rule_figures
-from epignn.distil.horn import distil_rules
+from epignn.distil.induce import distil_rules
 from epignn.distil.reading import read_weights
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv
 from epignn.learn.checkpoint import Trained, load_model
-from epignn.learn.config import to_dict
-from epignn.learn.sources import files_by_hops, generated, training_data
 from epignn.report.record import circumstances, write_record
 from epignn.report.suites import EXPANDED, MAIN
 from epignn.tasks.generate import PUBLISHED_NAMES
+from epignn.tasks.published import Published
+from epignn.tasks.star import generated
 
 from record import RESULTS
 
@@ -39,7 +39,7 @@ OUT = Path(os.environ.get("EPIGNN_BENCH_OUT", RESULTS)) / "distil"
 
 
 def calculus_record(trained: Trained, data: Dataset) -> dict[str, Any]:
-    true = load(trained.experiment.data.calculus)
+    true = load(trained.experiment.calculus)
     reading = read_weights(trained.model, trained.relations)
     start = time.perf_counter()
     found = distil_calculus(reading, data)
@@ -63,9 +63,9 @@ def calculus_record(trained: Trained, data: Dataset) -> dict[str, Any]:
 
 def rules_record(trained: Trained, data: Dataset, tests: list[Path]) -> dict[str, Any]:
     start = time.perf_counter()
-    found = distil_rules(trained.model, trained.relations, data, trained.experiment.training.temperature)
+    found = distil_rules(trained.model, trained.relations, data, trained.experiment.objective.temperature)
     seconds = time.perf_counter() - start
-    alone = distil_rules(trained.model, trained.relations, None, trained.experiment.training.temperature)
+    alone = distil_rules(trained.model, trained.relations, None, trained.experiment.objective.temperature)
     files = []
     for path in tests:
         test = read_graphs(path, trained.relations)
@@ -87,9 +87,10 @@ def rules_record(trained: Trained, data: Dataset, tests: list[Path]) -> dict[str
 
 def tests_beside(trained: Trained) -> list[Path]:
     """The test files of a published data set, or those in the folder of the training files."""
-    if source := trained.experiment.data.source:
-        return list(files_by_hops(source).values())
-    folder = Path(trained.experiment.data.files[0]).parent
+    task = trained.experiment.data
+    if isinstance(task, Published):
+        return task.files("test")
+    folder = Path(task.files[0]).parent
     return sorted([*folder.glob("*test*.csv.gz"), *folder.glob("test.jsonl.gz")])
 
 
@@ -97,15 +98,15 @@ def main() -> None:
     torch.set_num_threads(1)
     for name in sys.argv[1:]:
         trained = load_model(name)
-        data, _ = training_data(trained.experiment.data)
-        if trained.experiment.data.calculus:
+        data, _ = trained.experiment.data.examples()
+        if trained.experiment.calculus:
             figures = calculus_record(trained, data)
             print(f"  {name}: {figures['recovery']}, by weights {figures['recovery_by_weights']}")
         else:
             figures = rules_record(trained, data, tests_beside(trained))
             shown = ", ".join(f"{f['file'].split('_')[0]} {f['unambiguous']:.3f}" for f in figures["files"])
             print(f"  {name}: {figures['rules']} rules; unambiguous rows right: {shown}")
-        experiment = to_dict(trained.experiment)
+        experiment = trained.experiment.to_dict()
         experiment["data"]["files"] = [Path(file).name for file in experiment["data"]["files"]]
         record = {"experiment": experiment, "seed": trained.seed, **figures, **circumstances()}
         write_record(OUT / f"{Path(name).name}.json", {"model": Path(name).name, **record})

@@ -16,15 +16,18 @@ from statistics import median
 import torch
 
 from epignn.calculus import load
-from epignn.data.prepare import Prepared, prepare
 from epignn.kernels import kernels
-from epignn.learn.collate import collate, labels
-from epignn.learn.config import Experiment, TrainConfig, load_experiment
+from epignn.learn import losses
+from epignn.learn.config import Experiment, load_experiment
 from epignn.learn.evaluate import scores
-from epignn.learn.fit import Epoch, _Adam, fit
-from epignn.learn.sources import generated, split, training_data
-from epignn.models import losses
+from epignn.learn.fit import Epoch
+from epignn.learn.objectives.classify import Classify
+from epignn.learn.run import objective_of, train
+from epignn.models.api import build
+from epignn.models.batch import GraphBatch
 from epignn.models.epignn import EpiGNN
+from epignn.models.prepare import prepare
+from epignn.tasks.star import generated
 
 from record import Options, options, save
 
@@ -59,43 +62,53 @@ def kernel_times() -> Iterator[dict[str, float]]:
             setattr(module, name, originals[name])
 
 
-def step_stages(model: EpiGNN, optimiser: _Adam, part: Prepared, backend: str) -> list[float]:
+def step_stages(
+    model: EpiGNN, optimiser: torch.optim.Optimizer, graphs: GraphBatch, first: int, backend: str
+) -> list[float]:
     """Milliseconds of the stages of one training step.
 
     Gradients go back in two stages, from the loss to states and from states to weights: the same numbers.
     """
+    model.backend = backend
     at = [time.perf_counter()]
-    batch, label = collate(part), labels(part)
+    batch = graphs.slice(first, first + BATCH)
+    other = (batch.label + torch.randint(1, 8, batch.label.shape)) % 8
     at.append(time.perf_counter())
-    states = model.predictions(batch, backend)
+    algebra = model.algebra()
+    states = model.predictions(batch, algebra)
     at.append(time.perf_counter())
     optimiser.zero_grad()
     leaf = states.detach().requires_grad_()
-    losses.margin(model.scores(leaf), label, 4.0).backward()
+    found = model.state_scores(leaf)
+    right, wrong = (found.gather(1, relation[:, None]) for relation in (batch.label, other))
+    losses.margin(right.squeeze(1), wrong, 4.0).backward()
     at.append(time.perf_counter())
     states.backward(leaf.grad)
     at.append(time.perf_counter())
-    optimiser.step(0.01)
+    optimiser.step()
     at.append(time.perf_counter())
     return [(after - before) * 1000 for before, after in pairwise(at)]
 
 
-def step(model: EpiGNN, graphs: Prepared, backend: str, count: int) -> dict[str, float]:
+def adam(model: EpiGNN) -> torch.optim.Optimizer:
+    """As the training loop has it."""
+    return torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0, fused=True)
+
+
+def step(model: EpiGNN, graphs: GraphBatch, backend: str, count: int) -> dict[str, float]:
     """Median milliseconds of a training step; the first ones warm up."""
-    optimiser = _Adam(list(model.parameters()), TrainConfig())
-    batches = len(graphs) // BATCH
-    parts = [graphs.slice(i % batches * BATCH, (i % batches + 1) * BATCH) for i in range(count + 3)]
-    taken = [sum(step_stages(model, optimiser, part, backend)) for part in parts]
+    optimiser, batches = adam(model), len(graphs) // BATCH
+    taken = [sum(step_stages(model, optimiser, graphs, i % batches * BATCH, backend)) for i in range(count + 3)]
     return {"milliseconds": median(taken[3:])}
 
 
-def profile(model: EpiGNN, graphs: Prepared, count: int) -> dict[str, float]:
+def profile(model: EpiGNN, graphs: GraphBatch, count: int) -> dict[str, float]:
     """Mean milliseconds of what a step consists of, kernels apart from what surrounds them."""
-    optimiser = _Adam(list(model.parameters()), TrainConfig())
+    optimiser = adam(model)
     total = dict.fromkeys(STAGES, 0.0)
     with kernel_times() as inside:
         for i in range(count):
-            stages = step_stages(model, optimiser, graphs.slice(i * BATCH, (i + 1) * BATCH), "compiled")
+            stages = step_stages(model, optimiser, graphs, i * BATCH, "compiled")
             for stage, milliseconds in zip(STAGES, stages, strict=True):
                 total[stage] += milliseconds
     kernel = {
@@ -112,7 +125,7 @@ def profile(model: EpiGNN, graphs: Prepared, count: int) -> dict[str, float]:
     return {name: milliseconds / count for name, milliseconds in parts.items()}
 
 
-def epoch(experiment: Experiment, graphs: Prepared) -> dict[str, float]:
+def epoch(experiment: Experiment, objective: Classify) -> dict[str, float]:
     """Seconds of an epoch over all graphs, the better of two, and the largest memory the process ever had."""
     seconds: list[float] = []
     short = replace(experiment, training=replace(experiment.training, epochs=2))
@@ -120,9 +133,9 @@ def epoch(experiment: Experiment, graphs: Prepared) -> dict[str, float]:
     def keep(done: Epoch) -> None:
         seconds.append(done.seconds)
 
-    fit(short, graphs, graphs.slice(0, 0), 0, report=keep)
+    train(short, objective, seed=0, report=keep)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"graphs": len(graphs), "seconds": min(seconds), "peak_mb": peak}
+    return {"graphs": len(objective), "seconds": min(seconds), "peak_mb": peak}
 
 
 def inference(model: EpiGNN, per_label: int) -> dict[str, float]:
@@ -140,17 +153,19 @@ def measure(chosen: Options) -> dict[str, dict[str, float]]:
     """All figures, printed as they come."""
     experiment = load_experiment("rcc8-paper", ["data.validation=0"] + ["data.per_label=80"] * chosen.quick)
     start = time.perf_counter()
-    graphs, _ = split(training_data(experiment.data), experiment.data, experiment.model, 0)
+    objective = objective_of(experiment, 0)
+    assert isinstance(objective, Classify)
+    graphs = objective.train
     figures = {"data": {"graphs": len(graphs), "seconds": time.perf_counter() - start}}
     print(f"  generating and preparing {len(graphs):,} graphs: {figures['data']['seconds']:.1f} s")
-    figures["epoch"] = epoch(experiment, graphs)
+    figures["epoch"] = epoch(experiment, objective)
     seconds, peak, epochs = figures["epoch"]["seconds"], figures["epoch"]["peak_mb"], experiment.training.epochs
     print(
         f"  an epoch of them: {seconds:.2f} s, so {seconds * epochs:.0f} s for the paper's {epochs}; peak memory "
         f"{peak:.0f} MB (published code: {PUBLISHED_EPOCH_S:.0f} s an epoch, {PUBLISHED_PEAK_MB:.0f} MB)"
     )
     figures["epoch_published"] = {"seconds": PUBLISHED_EPOCH_S, "peak_mb": PUBLISHED_PEAK_MB}
-    model = EpiGNN(8, experiment.model, torch.Generator().manual_seed(0))
+    model = build(EpiGNN, 8, experiment.model, 0)
     figures["step_native"] = step(model, graphs, "compiled", 30 if chosen.quick else 300)
     figures["step_numpy"] = step(model, graphs, "plain", 5 if chosen.quick else 30)
     figures["step_published"] = {"milliseconds": PUBLISHED_STEP_MS}

@@ -22,12 +22,13 @@ from epignn.calculus import load
 from epignn.distil.calculus import distil_calculus
 from epignn.distil.evaluate import compared
 from epignn.distil.evidence import corrupt
-from epignn.distil.pictures import recovery
 from epignn.distil.reading import read_weights
-from epignn.learn.checkpoint import load_model
+from epignn.learn.checkpoint import load_model, read_history
 from epignn.learn.config import load_experiment
-from epignn.learn.fit import fit, read_history
-from epignn.learn.sources import split, training_data
+from epignn.learn.objectives.classify import Classify
+from epignn.learn.run import train
+from epignn.models.epignn import EpiGNN
+from epignn.report.distilled import recovery
 from epignn.report.record import circumstances, read_records, write_record
 
 from record import RESULTS
@@ -49,14 +50,16 @@ def run(setting: str) -> None:
     epochs = preset.training.epochs * FULL // int(per_label)
     experiment = replace(
         preset,
-        data=replace(preset.data, calculus=name, per_label=int(per_label)),
+        data=replace(preset.data, task=name, per_label=int(per_label)),
         training=replace(preset.training, epochs=epochs),
     )
-    clean, _ = training_data(experiment.data)
+    clean, _ = experiment.data.examples()
     data = corrupt(clean, float(noise), np.random.default_rng([int(seed), 7]))
     folder = RUNS / setting.replace(":", "_")
     if len(read_history(folder)) < epochs:
-        fit(experiment, *split((data, None), experiment.data, experiment.model, int(seed)), int(seed), folder)
+        divided = experiment.data.divided((data, None), int(seed))
+        objective = Classify(experiment.objective, *divided, lambda part: EpiGNN.prepare(part, experiment.model))
+        train(experiment, objective, seed=int(seed), out=folder)
     trained = load_model(str(folder))
     true, reading = load(name), read_weights(trained.model, trained.relations)
     found, alone = distil_calculus(reading, data), distil_calculus(reading, None)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.distil.report import calculus_table, recovery_table, rules_table
+from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.record import read_records
-from epignn.report.report import markdown, notes, rows
 from epignn.report.suites import SUITES
+from epignn.report.tables import markdown, notes, rows
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")
@@ -99,28 +99,27 @@ def suite_table(name: str) -> Callable[[Results], str]:
 
 def kgc_table(results: Results) -> str:
     """Link prediction, Hits@10 in percent, a row a split."""
-    from epignn.kgc.reproduce import rows as kgc_rows
+    from epignn.report.links import rows as kgc_rows
 
     return markdown(*kgc_rows(results.runs("kgc")))
 
 
 def kgc_protocols(results: Results) -> str:
     """Link prediction, every metric under its own name."""
-    from epignn.kgc.reproduce import protocols
+    from epignn.report.links import protocols
 
     return markdown(*protocols(results.runs("kgc")))
 
 
 def kgc_sentence(results: Results) -> str:
     """How long the best preset trains, how much memory it takes, how fast it scores."""
-    runs = [run for run in results.runs("kgc") if run["model"] == "best"]
 
     def told(split: str) -> str:
-        here = [run for run in runs if run["split"] == split]
+        here = [run for run in results.runs("kgc") if run["variant"] == f"{split} best"]
         seconds = max(run["training_cpu_seconds"] for run in here)
         return f"{split} {seconds:.0f} s ({here[0]['epochs']} epochs, {max(run['peak_mb'] for run in here):,} MB)"
 
-    record = results.bench("kgc")
+    record = results.bench("links")
     scored = record["figures"]["fb237:v4"]
     return (
         f"Training takes, of one core and at most: {', '.join(map(told, ('wn18rr:v1', 'fb237:v1', 'fb237:v4')))}. "
@@ -132,7 +131,7 @@ def kgc_sentence(results: Results) -> str:
 
 def kgc_growth(results: Results) -> str:
     """How time and memory grow with edges, heads and dim."""
-    record = results.bench("kgc")
+    record = results.bench("links")
     columns = ["facts", "heads", "dim", "training s", "MB", "scoring s", "MB", "heads a chunk"]
     lines = [
         [

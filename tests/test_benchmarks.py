@@ -109,17 +109,29 @@ def test_a_text_without_blocks_needs_no_records(render, tmp_path):
 
 
 def test_link_prediction_is_a_row_a_split(render, tmp_path):
-    from epignn.kgc.baselines import BASELINES
+    from epignn.models.baselines import BASELINES
 
     figures = {name: {"grail_hits@10": 0.5} for name in BASELINES}
     (tmp_path / "kgc").mkdir()
     seconds = {"training_seconds": 60.0, "training_cpu_seconds": 50.0, "parameters": 1234}
     runs = [
-        {"split": "wn18rr:v1", "model": "best", "seed": s, "test": {"grail_hits@10": h}, **seconds}
+        {"variant": "wn18rr:v1 best", "seed": s, "cells": [{"grail_hits@10": h}], **seconds}
         for s, h in enumerate((0.93, 0.95))
     ]
-    for number, one in enumerate([*runs, {"split": "wn18rr:v1", "model": "baselines", "figures": figures}]):
+    for number, one in enumerate([*runs, {"variant": "wn18rr:v1 baselines", "figures": figures}]):
         (tmp_path / "kgc" / f"{number}.json").write_text(json.dumps(one))
     lines = render.render(block("kgc-table"), tmp_path).splitlines()
     assert lines[1].startswith("| split | ours, best | seeds | paper |")
     assert lines[3].startswith("| wn18rr:v1 | 94.0 ± 2.0 | 2 | 92.5 |")
+
+
+def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(tmp_path):
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(ROOT / "benchmarks" / "links.py"), "--quick"]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    (line,) = [line for line in run.stdout.splitlines() if "in chunks of" in line]
+    assert line.split()[:6] == ["2,000", "facts,", "16", "heads,", "dim", "16"]
+    for figure in ("train seconds", "score seconds", "train peak mb", "score peak mb"):
+        assert f"2,000 facts, 16 heads, dim 16 {figure}" in run.stdout
+    assert not list(tmp_path.iterdir())

@@ -1,7 +1,9 @@
 """The shape of the package: what each layer may import, what is exported, and that the checks can fail."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,7 +15,8 @@ TORCH_FREE = [
     "epignn.calculus",
     "epignn.formats.networks",
     "epignn.data",
-    "epignn.reason.reasoners",
+    "epignn.reason",
+    "epignn.reason.networks",
     "epignn.explain.picture",
     "epignn.explain.text",
     "epignn.cli",
@@ -38,12 +41,66 @@ def test_the_check_can_fail():
     assert loaded_by(fake, "torch")
 
 
-@pytest.mark.parametrize(
-    ("module", "forbidden"),
-    [("epignn.calculus.solve.search", "epignn.data"), ("epignn.data", "epignn.cli"), ("epignn", "typer")],
-)
-def test_imports_point_one_way(module, forbidden):
-    assert not loaded_by(f"import {module}", forbidden)
+ORDER = (
+    ("errors", "version"), ("files", "entries", "kernels"), ("calculus",), ("data",), ("formats",), ("tasks",),
+    ("models",), ("learn",), ("distil",), ("explain",), ("reason",), ("report",), ("cli",),
+)  # fmt: skip
+"""Parts of the package; each imports only from those before it, and within itself."""
+RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
+FACADES = ("epignn", "epignn.__main__")
+"""The front door: it shows what is inside, and starts the command line."""
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of the package that a file imports, also inside functions and for types alone."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "epignn"}
+
+
+def wrong(module: str, imported: str) -> bool:
+    """Whether an import goes upwards."""
+    parts = imported.split(".")
+    if len(parts) == 1 or parts[1] not in RANK:
+        return False  # a name of the front door, or of a compiled module
+    return RANK[parts[1]] > RANK[module.split(".")[1]]
+
+
+def modules() -> dict[str, Path]:
+    root = Path(epignn.__file__).parent
+    names = {path: ".".join(path.relative_to(root.parent).with_suffix("").parts) for path in root.rglob("*.py")}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def test_imports_go_downwards_only():
+    known = modules()
+    assert {name.split(".")[1] for name in known if name not in FACADES} == set(RANK)
+    upwards = [
+        f"{module} imports {imported}"
+        for module, path in known.items()
+        if module not in FACADES
+        for imported in imports(path)
+        if wrong(module, imported)
+    ]
+    assert not upwards
+
+
+def test_the_check_of_the_order_can_fail(tmp_path):
+    path = tmp_path / "x.py"
+    path.write_text("def f():\n    from epignn.cli import main\n    import epignn.data.dataset\n")
+    assert imports(path) == {"epignn.cli", "epignn.cli.main", "epignn.data.dataset"}
+    assert wrong("epignn.data.dataset", "epignn.learn.fit")
+    assert not wrong("epignn.learn.fit", "epignn.data.dataset")
+
+
+@pytest.mark.parametrize("module", ["epignn.cli.app", "epignn.calculus"])
+def test_the_command_line_is_not_loaded_by_what_it_speaks_for(module):
+    assert loaded_by(f"import {module}", "typer") == (module == "epignn.cli.app")
 
 
 def test_exports_are_exact():

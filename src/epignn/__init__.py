@@ -7,6 +7,7 @@
 'PO'
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 from epignn.calculus import CALCULI, load
@@ -23,7 +24,10 @@ from epignn.version import __version__
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
-    from epignn.reason.reasoners import Exact, Learnt, Neural, Reasoner
+    from epignn.reason.answer import Reasoner
+    from epignn.reason.exact import Exact
+    from epignn.reason.learnt import Learnt
+    from epignn.reason.neural import Neural
 
 __all__ = [
     "CALCULI",
@@ -58,13 +62,17 @@ __all__ = [
     "write_network",
 ]
 
-_LATER = ("Exact", "Learnt", "Neural", "Reasoner", "Statements")
+_LATER = {
+    "Exact": "reason.exact",
+    "Learnt": "reason.learnt",
+    "Neural": "reason.neural",
+    "Reasoner": "reason.answer",
+    "Statements": "data.statements",
+}
 """What is loaded when it is first used: reasoners know data sets, which most uses of the calculi do not need."""
 
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import epignn.reason.reasoners
-
-    return getattr(epignn.reason.reasoners, name)
+    return getattr(importlib.import_module(f"epignn.{_LATER[name]}"), name)

@@ -3,7 +3,7 @@
     EpignnError
     ├── UnknownName     a calculus, relation, entity, algorithm or file that is not known
     ├── BadCalculus     a table that breaks a law of the algebra
-    ├── BadFile         a file that cannot be read as what it should be; names file, line and column
+    ├── BadFile         a file that cannot be read as what it should be, or written; names file, line and column
     └── BadArgument     a value outside what a function or option takes
 
 An inconsistent network is an answer, not an error: see the result objects of `epignn.calculus`.
@@ -33,7 +33,7 @@ class BadArgument(EpignnError):
 
 
 class BadFile(EpignnError):
-    """A file that cannot be read; `where` is `file:line:column`, as far as known."""
+    """A file that cannot be read or written; the message begins with `file:line:column`, as far as known."""
 
     def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
         self.file, self.line, self.column = file, line, column

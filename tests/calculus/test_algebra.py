@@ -33,7 +33,7 @@ def test_laws_on_random_sets(drawn):
     compose, converse = calculus.compose, calculus.converse
     assert converse(converse(r)) == r
     assert converse(compose(r, s)) == compose(converse(s), converse(r))
-    assert compose(compose(r, s), t) == compose(r, compose(s, t))
+    assert not calculus.associative or compose(compose(r, s), t) == compose(r, compose(s, t))
     assert compose(r, calculus.identity_mask) == r == compose(calculus.identity_mask, r)
     assert compose(r | s, t) == compose(r, t) | compose(s, t)
     # Peirce: r∘s meets t exactly when t∘conv(s) meets r, exactly when conv(r)∘t meets s

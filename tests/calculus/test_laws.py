@@ -6,16 +6,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from epignn.calculus import CALCULI, load
+from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.calculi.rcc import COARSE
-from epignn.calculus.laws import violations
+from epignn.calculus.laws import LAWS, laws_of, violations
 from tests.calculus.solve.test_closure import box_relation
+from tests.conftest import DECIDED, if_published
 
 
 def test_shipped_calculi_obey_every_law(calculus):
-    assert calculus.associative
     assert list(violations(calculus)) == []
+    waived = {law: next(LAWS[law](calculus), None) for law in LAWS if law not in laws_of(calculus)}
+    assert list(waived) == (["compositions are not empty", "associativity"] if calculus.name == "kinship" else [])
+    assert None not in waived.values()  # what is waived is broken
 
 
 def with_cell(calculus: Calculus, r: int, s: int, mask: int) -> Calculus:
@@ -24,8 +27,12 @@ def with_cell(calculus: Calculus, r: int, s: int, mask: int) -> Calculus:
     return replace(calculus, composition=tuple(map(tuple, rows)))
 
 
-def test_every_single_wrong_bit_of_a_table_is_noticed(calculus):
-    for r, s, t in product(range(len(calculus)), repeat=3):
+def test_every_single_wrong_bit_of_a_table_is_noticed(calculus, rng):
+    """Of kinship, whose 166,375 bits take four minutes, a sample."""
+    triples = product(range(len(calculus)), repeat=3)
+    if len(calculus) > 13:
+        triples = rng.integers(0, len(calculus), (800, 3)).tolist()
+    for r, s, t in triples:
         if r == s == t == calculus.converses[r]:
             continue  # its six forms are one cell: with or without it, the laws may hold; models decide
         broken = with_cell(calculus, r, s, calculus.composition[r][s] ^ (1 << t))
@@ -182,7 +189,7 @@ def test_rcc5_is_what_sets_show():
 # -- independent tables --
 
 
-@pytest.mark.parametrize(("name", "file"), [("rcc8", "rcc8"), ("allen", "allen")])
+@pytest.mark.parametrize(("name", "file"), if_published([("rcc8", "rcc8"), ("allen", "allen")]))
 def test_tables_agree_with_those_of_another_solver(name, file, data):
     calculus = load(name)
     folder = data / "qcn" / "gqr" / "calculi"
@@ -206,7 +213,7 @@ def test_tables_agree_with_those_of_another_solver(name, file, data):
 KNOWN_SIZES = {"rcc8": 148, "rcc5": 28, "allen": 868, "point": 8, "cardinal": 142}
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", DECIDED)
 def test_tractable_classes_have_their_published_sizes_and_are_closed(name):
     """Ĥ8: 148, R28: 28, ORD-Horn: 868, all of the point algebra: 8, pre-convex directions: 141, with ∅."""
     calculus = load(name)

@@ -1,7 +1,5 @@
 """Every network under qcn/: what closure is known to say of it, and that no algorithm contradicts another."""
 
-from pathlib import Path
-
 import pytest
 
 from epignn.calculus.result import Answer
@@ -9,6 +7,7 @@ from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.search import minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.formats.networks import read_networks
+from tests.conftest import if_published
 
 # file: networks that closure leaves closed, networks it empties (the table of the data's README).
 KNOWN = {
@@ -39,27 +38,13 @@ HIDDEN = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(data: Path) -> Path:
-    if not (data / "qcn").is_dir():
-        pytest.skip(f"{data / 'qcn'} is not there: no published networks to compare with")
-    return data / "qcn"
-
-
-def test_no_file_is_left_out(folder):
-    found = [path for kind in ("*.csp.gz", "*.json") for path in folder.rglob(kind)]
-    assert {str(path.relative_to(folder)) for path in found} == set(KNOWN)
-
-
 @pytest.mark.parametrize("file", KNOWN)
-def test_closure_and_the_others(folder, file):
-    closed = hidden = 0
-    for network in read_networks(folder / file):
+def test_closure_and_the_others(files, file):
+    """No algorithm contradicts another."""
+    for network in read_networks(files / "qcn" / file):
         complete, searched = close(network), solve(network)
         assert complete.answer is close(network, backend="plain").answer
         assert searched.answer in (Answer.CONSISTENT, Answer.INCONSISTENT)
-        closed += complete.consistent
-        hidden += complete.consistent and not searched.consistent
         if not complete.consistent:
             assert not searched.consistent
         if complete.answer is Answer.CONSISTENT:
@@ -68,15 +53,32 @@ def test_closure_and_the_others(folder, file):
             answer = weaker(network).answer
             assert answer is not Answer.INCONSISTENT or not complete.consistent
             assert answer is not Answer.CONSISTENT or searched.consistent
+
+
+@pytest.mark.parametrize("file", if_published(KNOWN))
+def test_published_networks_are_closed_and_solved_as_is_known(data, file):
+    closed = hidden = 0
+    for network in read_networks(data / "qcn" / file):
+        complete = close(network).consistent
+        closed += complete
+        hidden += complete and not solve(network).consistent
     known = KNOWN[file]
     assert (closed, sum(known) - closed) == known
     assert hidden == HIDDEN.get(file, 0)
 
 
+def test_the_sample_has_networks_of_every_kind(sample):
+    kinds = set()
+    for file in KNOWN:
+        for network in read_networks(sample / "qcn" / file):
+            kinds.add((close(network).consistent, solve(network).consistent))
+    assert kinds == {(True, True), (True, False), (False, False)}
+
+
 @pytest.mark.parametrize("file", [file for file in KNOWN if "example50" not in file])
-def test_minimal_labels_lie_between_a_scenario_and_the_closure(folder, file):
+def test_minimal_labels_lie_between_a_scenario_and_the_closure(files, file):
     """Not of `example50`, whose minimal network takes ten seconds."""
-    for network in read_networks(folder / file)[:4]:
+    for network in read_networks(files / "qcn" / file)[:4]:
         complete, searched, minimal = close(network), solve(network), minimal_labels(network)
         assert minimal.answer is searched.answer
         if minimal.consistent:

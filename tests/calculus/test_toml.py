@@ -10,7 +10,7 @@ from epignn.errors import BadCalculus, BadFile, EpignnError
 def test_round_trip(calculus):
     again = read_calculus(write_calculus(calculus), "x.toml")
     assert again == calculus
-    for field in ("title", "source", "associative", "decides", "tractable"):
+    for field in ("title", "source", "terms", "distinct", "associative", "many_sorted", "decides", "tractable"):
         assert getattr(again, field) == getattr(calculus, field)
     assert dict(again.aliases) == dict(calculus.aliases)
 
@@ -58,6 +58,18 @@ RCC5 = write_calculus(load("rcc5"))
         ('name = "rcc5"', 'name = "rcc5"\nnmae = 1', BadFile, "Did you mean 'name'"),
         ('name = "rcc5"', 'name = "rcc5', BadFile, "not a TOML file"),
         ("decides = true", 'decides = "yes"', BadFile, "'decides' must be true or false"),
+        (
+            '"DR" = "*"',
+            '"DR" = ""',
+            BadCalculus,
+            r"'compositions are not empty' fails at DR ∘ DR.*many_sorted = true",
+        ),
+        (
+            "decides = true",
+            'terms = "prat"\naliases = {part = "PP"}',
+            BadFile,
+            "Unknown alias in 'terms' 'prat'. Did",
+        ),
         ('"DR" = "DR"', "", BadFile, r"\[converse\] says nothing of DR"),
         ('relations = "DR', 'relations = "DR DR', BadFile, "listed twice"),
         ('"DR" = "*"', '"DR" = 3', BadFile, "the cell DR ∘ DR must be names"),

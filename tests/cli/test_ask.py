@@ -11,9 +11,10 @@ import epignn as package
 from epignn.calculus import load
 from epignn.calculus.toml import write_calculus
 from epignn.distil.orbits import Orbits
-from epignn.distil.rules import Rule, RuleSet
-from epignn.distil.rules_file import write_rules
+from epignn.distil.rules import Rule, RuleSet, write_rules
 from tests.cli.test_distil import CHAIN, walker  # noqa: F401
+from tests.reason.test_ask import WORDS
+from tests.reason.test_ask import run as words_of  # noqa: F401
 
 SHIPPED = Path(package.__file__).parent / "weights" / "rcc8"
 QUESTION = ("ec(a,b). ntpp(b,c). tppi(a,d). po(d,c)", "a", "c")
@@ -130,3 +131,17 @@ def test_a_vocabulary_is_asked_beside_its_rules(epignn, walker):  # noqa: F811
         assert agree == (not ending)
     _, lines = answers(epignn, "by4(a, b). by4(b, c)", "a", "c", "--model", folder)
     assert lines[1] == "learnt  no rule leads to an answer"
+
+
+def test_words_of_a_calculus_have_three_answers(epignn, words_of):  # noqa: F811
+    model = words_of(WORDS, ("inside", "inside", "inside"))
+    code, lines = answers(epignn, "inside(a, b). inside(b, c)", "a", "c", "--model", model)
+    assert code == 0
+    assert "(a, c) with probability " in lines[0]
+    assert lines[1:3] == ["learnt  inside(a, c)", "exact   inside(a, c)"]
+    code, lines = answers(epignn, "inside(a, b). ntpp(b, c)", "a", "c", "--model", model)
+    assert (code, lines[1:]) == (0, ["exact   inside(a, c)"])
+    assert "Unknown relation 'ntpp'" in lines[0]
+    code, lines = answers(epignn, "inside(a, b). touches(a, b)", "a", "b", "--model", model)
+    assert code == 1
+    assert "exact   the facts contradict each other: TPP|NTPP(a, b), EC(a, b)" in lines

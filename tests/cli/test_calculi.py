@@ -23,6 +23,18 @@ def test_show(epignn, calculus):
     assert "composition" in epignn("calculus", "show", calculus.name).out
 
 
+def test_kinship_tells_its_terms_and_their_direction(epignn):
+    shown = epignn("calculus", "show", "kinship").out
+    assert "father(a, b) says that b is the father of a" in shown
+    assert "father = his-father|her-father" in shown
+    assert "identity: self (two names mean two things)" in shown
+    row = next(line for line in shown.splitlines() if line.startswith("│ father  "))
+    assert [cell.strip() for cell in row.split("│")][3:5] == ["grandfather", "grandmother"]
+    listed = epignn("calculus", "list").out
+    assert "daughter-in-law" in listed
+    assert "his-" not in listed
+
+
 def test_validate(epignn, tmp_path):
     path = tmp_path / "mine.toml"
     text = epignn("calculus", "show", "rcc5", "--toml").out

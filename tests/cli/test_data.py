@@ -23,14 +23,12 @@ def test_list_and_info(epignn, monkeypatch, tmp_path):
     assert "Did you mean" in epignn("data", "info", "norra").err
 
 
-def test_verify(epignn, data, monkeypatch, tmp_path):
-    monkeypatch.setenv("EPIGNN_DATA", str(data))
-    monkeypatch.setenv("EPIGNN_CACHE", str(tmp_path))
+def test_verify(epignn, registered, monkeypatch, tmp_path):
     ran = epignn("data", "verify", "--json")
     assert ran.code == 0
     assert {state for states in json.loads(ran.out)["datasets"].values() for state in states.values()} == {"ok"}
     entry = find("qcn-qualreas")
-    shutil.copytree(data / entry.folder, tmp_path / "copy" / entry.folder)
+    shutil.copytree(registered / entry.folder, tmp_path / "copy" / entry.folder)
     monkeypatch.setenv("EPIGNN_DATA", str(tmp_path / "copy"))
     assert epignn("data", "verify", entry.name).code == 0
     assert epignn("data", "verify").code == 0
@@ -51,11 +49,11 @@ def test_get_explains_what_it_cannot_have(epignn, tmp_path):
     assert epignn("data", "get", "qcn-qualreas", "--out", tmp_path, "--mirror", "ftp://x").code == 2
 
 
-def test_get_from_a_mirror(epignn, data, tmp_path):
+def test_get_from_a_mirror(epignn, registered, tmp_path):
     """A plain file server with the layout of the public one is enough."""
     entry = find("qcn-qualreas")
     mirror = tmp_path / "mirror" / entry.repository / entry.commit / entry.path
-    shutil.copytree(data / entry.folder, mirror)
+    shutil.copytree(registered / entry.folder, mirror)
     code = (
         "import functools, http.server as h\n"
         f"handler = functools.partial(h.SimpleHTTPRequestHandler, directory={str(tmp_path / 'mirror')!r})\n"
@@ -74,7 +72,9 @@ def test_get_from_a_mirror(epignn, data, tmp_path):
     assert ran.code == 0
     assert set(json.loads(ran.out)["files"].values()) == {"fetched"}
     for file in entry.files:
-        assert (tmp_path / "got" / entry.folder / file).read_bytes() == (data / entry.folder / file).read_bytes()
+        assert (tmp_path / "got" / entry.folder / file).read_bytes() == (
+            registered / entry.folder / file
+        ).read_bytes()
 
 
 def test_no_torch():

@@ -10,13 +10,11 @@ import torch
 
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
-from epignn.distil.rules_file import load_rules
+from epignn.distil.rules import load_rules
 from epignn.explain.rule_checker import check_rules
-from epignn.learn.config import DataConfig, Experiment, TrainConfig
-from epignn.learn.fit import fit
-from epignn.learn.sources import split
-from epignn.models.epignn import ModelConfig
-from tests.distil.test_horn import circle
+from epignn.learn.run import train_on
+from tests.distil.test_induce import circle
+from tests.graphs import own, small
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +37,7 @@ def test_a_calculus_from_the_shipped_model(epignn, cell, tmp_path):
     ran = epignn("distil", "rcc8", "--data", *names, "--out", out)
     assert ran.code == 0, ran.err
     assert "laws: all 6 hold" in ran.out
-    assert "640 of 640 instances entailed, 0 open, 0 contradicted" in ran.out
+    assert "entails 640 of 640 labels, leaves 0 open and contradicts 0" in ran.out
     assert load_calculus(out).composition == load("rcc8").composition
     certificate = json.loads((tmp_path / "mine.certificate.json").read_text())
     assert certificate["laws"] == dict.fromkeys(certificate["laws"], 0)
@@ -70,13 +68,7 @@ def walker(tmp_path):
         edges = [[s, t, r] for s, r, t in example.edges]
         lines.append(json.dumps({"edges": edges, "query": [*example.query, example.label]}))
     path.write_text("\n".join(lines) + "\n")
-    experiment = Experiment(
-        data=DataConfig(calculus="", files=(str(path),)),
-        model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
-        training=TrainConfig(epochs=1, loss="cross_entropy"),
-    )
-    graphs = split((data, None), experiment.data, experiment.model, 0)
-    fit(experiment, *graphs, 0, tmp_path / "run")
+    train_on(data, small(own([path]), epochs=1, batch_size=128), out=tmp_path / "run")
     return tmp_path / "run", path
 
 

@@ -58,6 +58,27 @@ def test_json_proofs_pass_the_checker(by, epignn, learnt):
         assert check(exclusion["proof"], load("rcc8"), GIVEN)[1] == set(exclusion["left"])
 
 
+def test_kinship(epignn, tmp_path):
+    picture = tmp_path / "why.svg"
+    arguments = ("explain", "--exact", "kinship", "father(ann, bob). daughter(bob, eve)", "ann", "eve")
+    ran = epignn(*arguments, "--svg", picture)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("sister(ann, eve): the only relation left\n")
+    for part in (
+        "ann –father→ bob –daughter→ eve",
+        "  father: by 1 fact, which leave 27 others\n",
+        "    self|sister(ann, eve): composed of\n",
+        "    ≠(ann, eve): two names mean two things\n",
+        "2 facts of 2 that give this answer (no smaller set does)",
+    ):
+        assert part in ran.out
+    assert "sister(ann, eve)" in picture.read_text()
+    document = json.loads(epignn(*arguments, "--json").out)
+    assert (document["status"], document["relations"]) == ("determined", ["sister"])
+    given = [("ann", ["his-father", "her-father"], "bob"), ("bob", ["his-daughter", "her-daughter"], "eve")]
+    assert check(document["proof"], load("kinship"), given) == ("ann", {"his-sister", "her-sister"}, "eve")
+
+
 def test_a_model_tells_probabilities_states_and_influence(epignn, tmp_path):
     ran = epignn("explain", "rcc8", HARBOUR, "harbour", "city", "--svg", tmp_path / "model.svg")
     assert ran.code == 0, ran.err

@@ -22,7 +22,7 @@ def run(epignn, tmp_path):
     folder = tmp_path / "run"
     ran = epignn("train", "rcc8", "--out", folder, *SMALL)
     assert ran.code == 0, ran.err
-    assert "validation accuracy" in ran.out
+    assert "on validation in epoch" in ran.out
     assert "epoch 2/2" in ran.err
     return folder
 

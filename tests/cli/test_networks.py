@@ -28,6 +28,33 @@ def test_every_algorithm_answers_the_question_of_the_paper(epignn, facts, algori
     assert document["calculus"] == "rcc8"
 
 
+def test_facts_may_be_the_argument(epignn, tmp_path, monkeypatch):
+    assert epignn("close", EXAMPLE, "--query", "a", "c").out.endswith("PO(a, c)\n")
+    assert epignn("entails", EXAMPLE, "po(a, c)").code == 0
+    assert epignn("close", EXAMPLE + ". " + ". ".join(["ec(a, b)"] * 50)).code == 0  # longer than a file's name
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "copy (1).txt").write_text("dc(x, y)", encoding="utf-8")
+    assert epignn("close", "copy (1).txt").out.startswith("rcc8, 2 entities")
+    assert epignn("close", "ec(a").err.startswith("error: the facts:1:5: expected ','")
+
+
+def test_kinship_in_its_own_words(epignn):
+    facts = "father(ann, bob). sister(bob, eve)"
+    ran = epignn("close", facts, "--query", "ann", "eve")
+    assert ran.code == 0, ran.err
+    assert ran.out == (
+        "kinship, 3 entities, 2 facts: closed\n"
+        "No contradiction found; whether closure finds every one is not known of this calculus.\n"
+        "aunt(ann, eve)\n"
+    )
+    document = json.loads(epignn("close", facts, "--query", "ann", "eve", "--json").out)
+    assert document["query"]["relations"] == ["aunt"]
+    assert epignn("entails", facts, "aunt(ann, eve)").out == "aunt(ann, eve): entailed\n"
+    assert "his-son his-daughter" in epignn("close", facts).out
+    clash = epignn("close", "father(ann, bob). mother(eve, bob)")
+    assert clash.out.splitlines()[-2:] == ["  father(ann, bob)", "  mother(eve, bob)"]
+
+
 def test_the_whole_table_is_shown_for_few_entities(epignn, facts):
     ran = epignn("close", facts(EXAMPLE))
     assert "DC EC" in ran.out

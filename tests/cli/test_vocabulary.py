@@ -8,13 +8,13 @@ import pytest
 
 from epignn.data.dataset import Dataset
 from epignn.formats.star_csv import write_csv
-from epignn.learn.sources import families
+from epignn.tasks.families import walks
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("kin")
-    write_csv(path / "walks.csv.gz", [Dataset.concat([families(2, 300, 0), families(3, 300, 0)])])
+    write_csv(path / "walks.csv.gz", [Dataset.concat([walks(2, 300, 0), walks(3, 300, 0)])])
     return path
 
 
@@ -55,7 +55,7 @@ def test_it_is_evaluated_and_asked(model, folder, epignn):
     assert done.code == 0
     assert done.out.startswith("neural  ")
     assert "(ann, carl) with probability" in done.out
-    assert "exact" not in done.out
+    assert "exact   father(ann, carl)" in done.out
 
 
 def test_predictions_for_facts_of_its_own_words(model, epignn, tmp_path):
@@ -71,7 +71,6 @@ def test_predictions_for_facts_of_its_own_words(model, epignn, tmp_path):
     [
         ("mther(ann, bea)", ("ann", "bea"), "Did you mean 'mother'"),
         ("mother(ann, bea)", ("ann", "bob"), "Unknown entity 'bob'"),
-        ("mother(ann, bea)", ("bea", "ann"), "no path leads from head to tail"),
     ],
 )
 def test_bad_questions(facts, pair, message, model, epignn):

@@ -5,6 +5,7 @@ import pytest
 
 from epignn.data.augment import _chains, augment, equal_paths
 from epignn.data.dataset import Dataset
+from tests.conftest import known_files
 
 PRIME = 11
 NAMES = tuple(f"plus{n}" for n in range(PRIME))
@@ -79,13 +80,13 @@ def test_graphs_that_are_no_walk_are_not_varied():
 
 
 @pytest.mark.parametrize("version", ["089907f8", "db9b8f04"])
-def test_training_chains_of_kinship_state_all_rules(version, data):
+def test_training_chains_of_kinship_state_all_rules(version, files):
     """The rules that made the labels, which are written down elsewhere, are found, and none against them."""
-    from epignn.data.families import TERMS
+    from epignn.calculus.calculi.families import TERMS
     from epignn.data.kin_rules import rule_table
     from epignn.formats.clutrr import read_clutrr
 
-    (path,) = (data / "clutrr" / f"data_{version}").glob("*train*")
+    (path,) = known_files(files, f"clutrr-{version}", "_train.csv")
     train = read_clutrr(path)
     known, rules = equal_paths(train), rule_table()
     place = [TERMS.index(name) for name in train.relations]

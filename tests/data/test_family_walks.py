@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from epignn.data.families import TERMS, terms
+from epignn.calculus.calculi.families import TERMS, terms
 from epignn.data.family_walks import EDGE_TERMS, LABEL_TERMS, as_dataset, family_walks
 from epignn.data.kin_rules import derivable_labels
 from epignn.data.kinship import ambiguous, excluded
@@ -29,10 +29,10 @@ def test_walks_are_true(rng, k, replace, revisits):
             assert all(found[head, tail] == term for head, term, tail in (fact, first, second))
 
 
-def test_the_published_kinds(data):
+def test_the_kinds_of_the_files(files):
     from epignn.formats.clutrr import read_clutrr
 
-    train = read_clutrr(data / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz")
+    train = read_clutrr(files / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz")
     assert tuple(train.relations[r] for r in np.unique(train.edge_label)) == EDGE_TERMS
     assert tuple(train.relations[r] for r in np.unique(train.label)) == LABEL_TERMS
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from epignn.calculus.calculi.families import TERMS
 from epignn.data.dataset import Dataset
-from epignn.data.families import TERMS
 from epignn.data.kin_rules import ambiguous_by_rules, derivable_labels, rule_table
 from epignn.errors import BadArgument
 from epignn.formats.clutrr import read_clutrr
+from tests.conftest import known_files, made_here
 
 
 def plain(walk):
@@ -49,8 +50,8 @@ def test_long_walks():
     assert derivable_labels(data).tolist() == [1 << TERMS.index("brother")] * 3
 
 
-def test_the_two_hop_rows_show_the_rules(data):
-    train = read_clutrr(data / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz", TERMS)
+def test_the_two_hop_rows_show_the_rules(files):
+    train = read_clutrr(files / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz", TERMS)
     short = train.select(train.edge_count == 2)
     first, second = short.edge_label.reshape(-1, 2).T
     seen = np.zeros((20, 20), dtype=np.uint64)
@@ -58,19 +59,20 @@ def test_the_two_hop_rows_show_the_rules(data):
     assert np.array_equal(seen, rule_table())
 
 
-def test_every_published_label_is_derivable(data):
-    files = sorted((data / "clutrr").glob("*/*.csv.gz"))
-    assert files
-    for file in files:
-        rows = read_clutrr(file, TERMS)
+@pytest.mark.parametrize("version", ["db9b8f04", "089907f8", "9b2173cf"])
+def test_every_label_of_the_files_is_derivable(files, version):
+    paths = known_files(files, f"clutrr-{version}", ".csv")
+    assert len(paths) >= 2
+    for path in paths:
+        rows = read_clutrr(path, TERMS)
         derived = derivable_labels(rows)
-        assert (derived >> rows.label.astype(np.uint64) & np.uint64(1) == 1).all(), file
-        assert ambiguous_by_rules(rows).mean() < 0.16
+        assert (derived >> rows.label.astype(np.uint64) & np.uint64(1) == 1).all(), path
+        assert ambiguous_by_rules(rows).mean() < (0.3 if made_here(files) else 0.16)
 
 
-def test_rows_with_two_published_labels_are_ambiguous(data):
+def test_rows_with_two_labels_are_ambiguous(files):
     """Walks that the training file labels in two ways are among those for which the rules derive two terms."""
-    train = read_clutrr(data / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz", TERMS)
+    train = read_clutrr(files / "clutrr" / "data_db9b8f04" / "1.2,1.3,1.4_train.csv.gz", TERMS)
     rows = np.flatnonzero(train.edge_count == 3)
     walk = train.edge_label[train.edge_offset[rows, None] + np.arange(3)]
     labels = {}

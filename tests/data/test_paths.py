@@ -10,26 +10,26 @@ from epignn.data.paths import ShortPaths
 from epignn.errors import BadArgument
 
 
-def test_short_paths_are_filed_under_what_they_compose_to(calculus, rng):
-    short = ShortPaths(calculus, rng)
+def test_short_paths_are_filed_under_what_they_compose_to(decided, rng):
+    short = ShortPaths(decided, rng)
     for length, pool in short.exact.items():
-        relation = rng.integers(len(calculus), size=50)
+        relation = rng.integers(len(decided), size=50)
         for path, r in zip(pool.paths[pool.draw(relation, rng)].tolist(), relation.tolist(), strict=True):
             assert len(path) == length
-            assert calculus.compose_path(1 << edge for edge in path) == 1 << r
-    exact = sum(cell.bit_count() == 1 for row in calculus.composition for cell in row)
+            assert decided.compose_path(1 << edge for edge in path) == 1 << r
+    exact = sum(cell.bit_count() == 1 for row in decided.composition for cell in row)
     assert len(short.exact[2].paths) == exact
 
 
-def test_base_graphs_leave_the_label_alone(calculus, rng):
-    label = rng.integers(len(calculus), size=200)
+def test_base_graphs_leave_the_label_alone(decided, rng):
+    label = rng.integers(len(decided), size=200)
     branches = rng.integers(1, 6, size=200)
-    drawn = ShortPaths(calculus, rng).base_graphs(label, branches, rng)
+    drawn = ShortPaths(decided, rng).base_graphs(label, branches, rng)
     for paths, r, used in zip(drawn.tolist(), label.tolist(), branches.tolist(), strict=True):
-        common = calculus.universal
+        common = decided.universal
         for first, second in paths[:used]:
-            assert calculus.composition[first][second] != calculus.universal
-            common &= calculus.composition[first][second]
+            assert decided.composition[first][second] != decided.universal
+            common &= decided.composition[first][second]
         assert common == 1 << r
 
 
@@ -47,14 +47,14 @@ def test_base_graphs_are_uniform_among_those_accepted(rng):
     assert np.abs(count - expected).max() < 6 * np.sqrt(expected)
 
 
-def test_lengthening_keeps_the_composition(calculus, rng):
-    short = ShortPaths(calculus, rng)
-    start = rng.integers(len(calculus), size=(300, 2), dtype=np.uint8)
+def test_lengthening_keeps_the_composition(decided, rng):
+    short = ShortPaths(decided, rng)
+    start = rng.integers(len(decided), size=(300, 2), dtype=np.uint8)
     length = rng.integers(2, 12, size=300)
     longer = short.lengthen(start, length, rng)
     for before, after, edges in zip(start.tolist(), longer.tolist(), length.tolist(), strict=True):
         # Replacing an edge by its equal changes nothing of what the path as a whole says.
-        assert calculus.compose_path(1 << r for r in after[:edges]) == calculus.composition[before[0]][before[1]]
+        assert decided.compose_path(1 << r for r in after[:edges]) == decided.composition[before[0]][before[1]]
 
 
 def test_a_relation_that_no_path_composes_to_is_named(rng):
@@ -62,6 +62,11 @@ def test_a_relation_that_no_path_composes_to_is_named(rng):
     vague = Calculus("vague", ("same", "other"), 0, (0, 1), ((3, 3), (3, 3)))
     with pytest.raises(BadArgument, match="vague has no problem with the label 'same'"):
         ShortPaths(vague, rng)
+
+
+def test_nothing_is_drawn_from_the_table_of_kinship(rng):
+    with pytest.raises(BadArgument, match=r"not drawn from the table of kinship: .*`epignn generate families`"):
+        ShortPaths(load("kinship"), rng)
 
 
 def test_large_calculi_are_sampled(rng):

@@ -6,11 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from epignn.calculus import CALCULI, load
+from epignn.calculus import load
 from epignn.data import Dataset, Problems
 from epignn.data import stream as stream_module
 from epignn.data.stream import digests
 from epignn.errors import BadArgument
+from tests.conftest import DECIDED
 
 
 def stream(name, k, b, per_label, seed=0):
@@ -30,7 +31,7 @@ def test_small_cells_hold_every_problem_of_the_published_files(name, k, b, disti
     assert len(seen) == problems.distinct == distinct
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", DECIDED)
 def test_small_cells_hold_every_problem_there_is(name):
     """All pairs of two-edge paths that say something and together single out a relation, by enumeration."""
     calculus = load(name)

@@ -8,9 +8,11 @@ import torch
 
 from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
+from epignn.distil.orbits import Orbits
 from epignn.distil.reading import Reading
-from epignn.learn.sources import generated
-from epignn.models.epignn import EpiGNN, ModelConfig
+from epignn.models.api import build
+from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.tasks.star import generated
 
 SURE = 40.0
 
@@ -29,7 +31,7 @@ def table(calculus: Calculus) -> np.ndarray:
 def exact_model(calculus: Calculus) -> EpiGNN:
     """One facet, a component for each relation, a_ij uniform over the composition (as in Proposition 2)."""
     count = len(calculus)
-    model = EpiGNN(count, ModelConfig(dim=count, facets=1), torch.Generator().manual_seed(0))
+    model = build(EpiGNN, count, EpiGNNConfig(dim=count, facets=1), 0)
     order = [calculus.identity, *(r for r in range(count) if r != calculus.identity)]
     component = np.argsort(order)
     with torch.no_grad():
@@ -43,6 +45,11 @@ def exact_model(calculus: Calculus) -> EpiGNN:
 def exact_reading(calculus: Calculus) -> Reading:
     """Scores of 0 for what is possible, 10 for what is not."""
     return Reading(calculus.relations, np.where(table(calculus), 0.0, 10.0))
+
+
+def orbits_of(calculus: Calculus) -> Orbits:
+    """The facts of composition over a calculus's relations, identity and converses."""
+    return Orbits.of(calculus.relations, calculus.identity, calculus.converses)
 
 
 def problems(calculus: Calculus, per_label: int, seed: int = 1) -> Dataset:

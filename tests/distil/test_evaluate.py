@@ -13,7 +13,7 @@ from epignn.distil.evidence import corrupt
 from epignn.distil.reading import read_weights
 from epignn.distil.rules import Rule, RuleSet
 from epignn.formats.star_csv import read_csv, write_csv
-from epignn.learn.sources import generated
+from epignn.tasks.star import generated
 from tests.distil.conftest import exact_model, renamed
 
 
@@ -62,10 +62,10 @@ def test_ambiguous_answers_by_rules_are_told_apart():
     assert figures["unambiguous"] == 1 / 3
 
 
-def test_published_files(data):
+def test_problems_of_a_file(files):
     true = load("rcc8")
     found = distil_calculus(read_weights(exact_model(true), true.relations), None).calculus
-    problems = read_csv(data / "rcc8_ia" / "test_rcc8_k_9_b_1.csv.gz", found)
+    problems = read_csv(files / "rcc8_ia" / "test_rcc8_k_9_b_1.csv.gz", found)
     assert exact_figures(found, problems)["accuracy"] == 1.0
 
 

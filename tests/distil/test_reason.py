@@ -115,12 +115,3 @@ def test_no_graphs_and_other_relations(rng):
     assert reason(rules, chains(rng, 4, 3).select([])).possible.shape == (0, 4)
     with pytest.raises(BadArgument, match="different relations"):
         reason(RuleSet(("x",), 1, ()), chains(rng, 2, 2))
-
-
-def test_rules_are_checked_and_sorted():
-    rules = RuleSet(NAMES, 4, (Rule(0, 0, 1, 0.2), Rule(0, 1, 2, 0.9)))
-    assert [rule.weight for rule in rules.rules] == [0.9, 0.2]
-    with pytest.raises(BadArgument, match="weight"):
-        RuleSet(NAMES, 4, (Rule(0, 0, 1, 1.2),))
-    with pytest.raises(BadArgument, match="not listed"):
-        RuleSet(NAMES, 4, (Rule(0, 0, 9, 0.5),))

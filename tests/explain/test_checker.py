@@ -88,6 +88,22 @@ def test_mutations_of_random_proofs_are_refused(calculus, rng):
         tried += 1
 
 
+def test_names_are_distinct_only_where_the_calculus_says_so():
+    kinship = load("kinship")
+    for calculus, head, tail, right in (
+        (kinship, "a", "b", True),
+        (kinship, "a", "a", False),
+        (RCC8, "a", "b", False),
+    ):
+        others = [name for r, name in enumerate(calculus.relations) if r != calculus.identity]
+        proof = {"steps": [{"rule": "distinct", "premises": [], "head": head, "relations": others, "tail": tail}]}
+        if right:
+            assert check(proof, calculus, []) == (head, set(others), tail)
+            proof["steps"][0]["relations"] = others[1:]
+        with pytest.raises(WrongProof, match="distinct does not give"):
+            check(proof, calculus, [])
+
+
 def test_a_fact_that_is_not_given_is_refused(proof, harbour):
     facts = given(harbour)
     for n in range(4):

@@ -11,12 +11,11 @@ from epignn.distil.reason import reason, strengths
 from epignn.distil.rules import Rule, RuleSet
 from epignn.explain import ruled
 from epignn.explain.checker import WrongProof
-from epignn.explain.document import as_dict
+from epignn.explain.explanation import Status
 from epignn.explain.picture import draw
 from epignn.explain.proof import Proof
 from epignn.explain.rule_checker import check_rules
 from epignn.explain.ruled import explain
-from epignn.explain.symbolic import Status
 from epignn.explain.text import lines
 from tests.distil.test_reason import NAMES, random_rules
 
@@ -99,7 +98,7 @@ def test_random_graphs(rng, invented):
         if not found.relations:
             continue
         proved += 1
-        document = json.loads(json.dumps(as_dict(found)))
+        document = json.loads(json.dumps(found.to_dict()))
         leaves = set()
         for relation, proof in zip(found.relations, document["proofs"], strict=True):
             goal, weight = check_rules(proof, rules, given(facts, found.support.facts))

@@ -10,11 +10,11 @@ from epignn.calculus.solve.closure import close
 from epignn.errors import UnknownName
 from epignn.explain import symbolic
 from epignn.explain.checker import WrongProof, check
-from epignn.explain.document import as_dict
+from epignn.explain.explanation import Status
 from epignn.explain.proof import Proof, anything
-from epignn.explain.symbolic import Status, explain
+from epignn.explain.symbolic import explain
 from epignn.explain.text import lines
-from epignn.learn.sources import generated
+from epignn.tasks.star import generated
 from tests.conftest import random_network
 from tests.explain.conftest import given, network_of
 
@@ -23,10 +23,10 @@ def test_the_harbour(harbour):
     found = explain(harbour, "harbour", "city")
     assert (found.status, found.relations) == (Status.DETERMINED, ("PO",))
     assert found.support.facts == (0, 1, 2, 3)
-    paths = {found.network.calculus.format(e.mask): e.path for e in found.exclusions}
+    paths = {e.relations: e.path for e in found.exclusions}
     assert paths == {
-        "DC|EC|TPPI|NTPPI|EQ": ("harbour", "old town", "city"),
-        "TPP|NTPP": ("harbour", "pier", "city"),
+        ("DC", "EC", "TPPI", "NTPPI", "EQ"): ("harbour", "old town", "city"),
+        ("TPP", "NTPP"): ("harbour", "pier", "city"),
     }
     text = "\n".join(lines(found))
     assert "PO(harbour, city): the only relation left" in text
@@ -54,6 +54,10 @@ def test_contradictory():
     assert "4 facts of 5 that cannot hold together" in "\n".join(lines(found))
 
 
+def set_of(calculus, names):
+    return calculus.parse("|".join(names))
+
+
 def test_random_networks(calculus, rng):
     """Every relation is left or excluded once, by facts that do exclude it; JSON proofs pass the checker."""
     seen = set()
@@ -61,18 +65,22 @@ def test_random_networks(calculus, rng):
         network = random_network(calculus, rng, 6, 0.5, rng.choice([1, 2]))
         found = explain(network, "0", "5")
         seen.add(found.status)
-        document = json.loads(json.dumps(as_dict(found)))
+        document = json.loads(json.dumps(found.to_dict()))
         check(document["proof"], calculus, given(network))
         if found.status is Status.CONTRADICTORY:
             continue
-        assert found.mask == close(network).relations("0", "5") == found.proof.mask
-        assert sum(e.mask for e in found.exclusions) == calculus.universal & ~found.mask
+        mask = close(network).relations("0", "5")
+        assert set_of(calculus, found.relations) == mask == found.proof.mask
+        assert sum(set_of(calculus, e.relations) for e in found.exclusions) == calculus.anything & ~mask
         for exclusion, stored in zip(found.exclusions, document["excluded"], strict=True):
             part = network.select(list(exclusion.support.facts))
-            assert close(part).relations("0", "5") == exclusion.left == exclusion.proof.mask
-            assert not exclusion.left & exclusion.mask
-            assert check(stored["proof"], calculus, given(part))[1] == set(stored["left"])
-        assert found.rounds.masks[-1][found.rounds.entities.index("5")] == found.mask
+            left = set_of(calculus, exclusion.left)
+            assert close(part).relations("0", "5") == left == exclusion.proof.mask
+            assert not left & set_of(calculus, exclusion.relations)
+            assert set_of(calculus, check(stored["proof"], calculus, given(part))[1]) == left
+            assert stored["left"] == list(exclusion.left)
+        assert found.rounds.relations[-1][found.rounds.entities.index("5")] == found.relations
+        assert found.known["5"] == found.relations
 
 
 def test_benchmark_graphs(rng):
@@ -91,8 +99,8 @@ def test_benchmark_graphs(rng):
 def test_rounds_refine(harbour):
     rounds = explain(harbour, "harbour", "city").rounds
     assert set(rounds.entities) == {"harbour", "old town", "city", "pier"}
-    city = [harbour.calculus.format(int(m)) for m in rounds.masks[:, rounds.entities.index("city")]]
-    assert city == ["*", "PO"]
+    city = [row[rounds.entities.index("city")] for row in rounds.relations]
+    assert city == [harbour.calculus.relations, ("PO",)]
 
 
 def test_a_wrong_proof_is_an_error(harbour, monkeypatch):

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import os
 import sys
 from pathlib import Path
 
@@ -10,8 +9,13 @@ import pytest
 
 from epignn.calculus import load
 from epignn.calculus.network import Network
+from epignn.data.statements import Statements
 from epignn.errors import BadFile, UnknownName
-from epignn.formats.networks import guess_calculus, read_networks, write_network
+from epignn.formats import networks
+from epignn.formats.facts import parse_facts
+from epignn.formats.networks import as_statements, guess_calculus, read_networks, write_network
+from tests.conftest import if_published, made_here
+from tests.samples import PER_LABEL
 
 CSV = "edges,edge_labels,query_edge,query_label\n"
 
@@ -95,6 +99,7 @@ def test_unknown_format() -> None:
         ("<=(a, b)", "point"),
         ("nw(a, b)", "cardinal"),
         ("eq(a, b) n|?(b, c)", "cardinal"),
+        ("father(a, b) daughter-in-law(b, c)", "kinship"),
     ],
 )
 def test_guess(tmp_path: Path, text: str, name: str) -> None:
@@ -132,6 +137,18 @@ def test_guess_lists_what_is_unknown() -> None:
 def test_guess_prefers_the_first_of_equals() -> None:
     with pytest.raises(BadFile, match="rcc8 knows the most, but not 'zzzz', 'yyyy'"):
         guess_calculus(["zzzz", "yyyy"], "f")
+
+
+def test_guess_takes_the_most_similar_names_of_equals() -> None:
+    with pytest.raises(BadFile, match=r"kinship knows the most, but not 'fahter' \(did you mean 'father'\?\)"):
+        guess_calculus(["fahter"], "f")
+
+
+def test_guess_loads_no_more_tables_than_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(networks, "load", lambda name: (asked.append(name), load(name))[1])
+    assert guess_calculus(["PP"], "f").name == "rcc5"
+    assert asked == ["rcc8", "rcc5"]
 
 
 # -- mistakes --
@@ -199,45 +216,64 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         read_networks("a\0b")
 
 
-# -- published files --
-
-DATA = Path(os.environ.get("EPIGNN_DATA", ""))
-needs_data = pytest.mark.skipif("EPIGNN_DATA" not in os.environ, reason="EPIGNN_DATA names no benchmark data")
+# -- files of the data folder --
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("file", "calculus", "count", "nodes", "constraints"),
-    [
-        ("gqr/rcc8/PC.csp.gz", "rcc8", 1, 20, 88),
-        ("gqr/rcc8/alleq.csp.gz", "rcc8", 1, 3, 3),
-        ("gqr/rcc8/example-10x10.csp.gz", "rcc8", 10, 30, 240.9),
-        ("gqr/rcc8/example-10x20.csp.gz", "rcc8", 10, 20, 168.3),
-        ("gqr/rcc8/example-20x20.csp.gz", "rcc8", 20, 20, 137.3),
-        ("gqr/allen/alleq.csp.gz", "allen", 1, 3, 3),
-        ("gqr/allen/example-10x10.csp.gz", "allen", 10, 10, 45.0),
-        ("gqr/allen/example-10x15.csp.gz", "allen", 10, 15, 81.5),
-        ("gqr/allen/example50.csp.gz", "allen", 1, 50, 136),
-        ("pyrcc8/wiki.csp.gz", "rcc8", 1, 5, 8),
-        ("pyrcc8/hard_of_H.csp.gz", "rcc8", 1, 60, 395),
-        ("qualreas/BookExample.json", "allen", 1, 4, 6),
-        ("qualreas/Figure_5_in_Allens_1983_paper.json", "allen", 1, 4, 6),
-        ("qualreas/golumbic1993_example_2_5.json", "allen", 1, 3, 3),
-        ("qualreas/rcc8_example.json", "rcc8", 1, 5, 10),
-    ],
+    if_published(
+        [
+            ("gqr/rcc8/PC.csp.gz", "rcc8", 1, 20, 88),
+            ("gqr/rcc8/alleq.csp.gz", "rcc8", 1, 3, 3),
+            ("gqr/rcc8/example-10x10.csp.gz", "rcc8", 10, 30, 240.9),
+            ("gqr/rcc8/example-10x20.csp.gz", "rcc8", 10, 20, 168.3),
+            ("gqr/rcc8/example-20x20.csp.gz", "rcc8", 20, 20, 137.3),
+            ("gqr/allen/alleq.csp.gz", "allen", 1, 3, 3),
+            ("gqr/allen/example-10x10.csp.gz", "allen", 10, 10, 45.0),
+            ("gqr/allen/example-10x15.csp.gz", "allen", 10, 15, 81.5),
+            ("gqr/allen/example50.csp.gz", "allen", 1, 50, 136),
+            ("pyrcc8/wiki.csp.gz", "rcc8", 1, 5, 8),
+            ("pyrcc8/hard_of_H.csp.gz", "rcc8", 1, 60, 395),
+            ("qualreas/BookExample.json", "allen", 1, 4, 6),
+            ("qualreas/Figure_5_in_Allens_1983_paper.json", "allen", 1, 4, 6),
+            ("qualreas/golumbic1993_example_2_5.json", "allen", 1, 3, 3),
+            ("qualreas/rcc8_example.json", "rcc8", 1, 5, 10),
+        ]
+    ),
 )
-def test_published_networks(file: str, calculus: str, count: int, nodes: int, constraints: float) -> None:
-    read = read_networks(DATA / "qcn" / file)
+def test_published_networks(
+    data: Path, file: str, calculus: str, count: int, nodes: int, constraints: float
+) -> None:
+    read = read_networks(data / "qcn" / file)
     assert len(read) == count
     assert {network.calculus.name for network in read} == {calculus}
     assert {len(network.names) for network in read} == {nodes}
     assert sum(map(len, read)) / count == pytest.approx(constraints, abs=0.051)
 
 
-@needs_data
-@pytest.mark.parametrize(("kind", "calculus", "rows"), [("rcc8", "rcc8", 6400), ("interval", "allen", 10400)])
-def test_published_problems(kind: str, calculus: str, rows: int) -> None:
-    read = read_networks(DATA / "rcc8_ia" / f"test_{kind}_k_2_b_1.csv.gz")
-    assert len(read) == rows
+@pytest.mark.parametrize("file", ["gqr/allen/example-10x10.csp.gz", "qualreas/rcc8_example.json"])
+def test_networks_of_the_files(files: Path, file: str) -> None:
+    """The format and the names of a file tell what it holds."""
+    read = read_networks(files / "qcn" / file)
+    assert {network.calculus.name for network in read} == {"allen" if "allen" in file else "rcc8"}
+    assert len(read) == (1 if file.endswith(".json") else 4 if made_here(files) else 10)
+    assert all(len(network) and len(network.names) >= 4 for network in read)
+
+
+@pytest.mark.parametrize(("kind", "calculus"), [("rcc8", "rcc8"), ("interval", "allen")])
+def test_problems_of_the_files(files: Path, kind: str, calculus: str) -> None:
+    read = read_networks(files / "rcc8_ia" / f"test_{kind}_k_2_b_1.csv.gz")
+    assert len(read) == (PER_LABEL if made_here(files) else 800) * len(load(calculus))
     assert read[0].calculus.name == calculus
     assert {(network.names, len(network)) for network in read} == {(("0", "1", "2"), 2)}
+
+
+def test_statements_over_a_vocabulary():
+    words = ("mother", "son")
+    [raw] = parse_facts("mother(ann, bea). son(bea, carl)", "x.txt")
+    expected = Statements.of(words, [("ann", "mother", "bea"), ("bea", "son", "carl")])
+    assert as_statements(raw, words, "x.txt") == expected
+    with pytest.raises(BadFile, match=r"x\.txt:2:1: Unknown relation 'sun'"):
+        as_statements(parse_facts("mother(a, b)\nsun(b, c)", "x.txt")[0], words, "x.txt")
+    with pytest.raises(BadFile, match=r"son\|mother"):
+        as_statements(parse_facts("son|mother(a, b)", "x.txt")[0], words, "x.txt")

@@ -38,8 +38,8 @@ def test_blank_and_repeated_lines_are_counted(tmp_path):
         (b"a r b\na r\n", 2, "this line has 2"),
         (b"a\tr\tb\t0.5\n", 1, "this line has 4"),
         (b"a r b\na\t\tb\n", 2, "empty"),
-        ("a r b\nü r b\n".encode("latin-1"), 2, "byte 1 of this line is not UTF-8"),
-        ("a r b\n".encode("utf-16"), 1, "UTF-16"),
+        ("a r b\nü r b\n".encode("latin-1"), 2, "not UTF-8 text"),
+        ("a r b\n".encode("utf-16"), 1, "not UTF-8 text"),
         (b"a r b\nc\0d r e\n", 2, "not a text file"),
         (b"\n\n", 0, "no triples"),
     ],
@@ -53,8 +53,10 @@ def test_bad_lines_are_named(tmp_path, content, line, says):
 
 def test_cut_gzip_and_missing_file(tmp_path):
     whole = gzip.compress(b"a r b\n" * 500)
-    with pytest.raises(BadFile, match="cannot read it"):
-        read_triples(written(tmp_path, whole[:-12]))
+    with pytest.raises(BadFile, match="not a whole gzip file"):
+        read_triples(written(tmp_path, whole[:-12], "t.tsv.gz"))
+    with pytest.raises(BadFile, match=r"looks like gzip: name it \.gz"):
+        read_triples(written(tmp_path, whole))
     with pytest.raises(BadFile, match="No such file"):
         read_triples(tmp_path / "none.txt")
 

@@ -8,14 +8,23 @@ import pytest
 import torch
 
 from epignn.calculus import load
-from epignn.errors import BadArgument, BadFile
-from epignn.learn.answer import probabilities
-from epignn.learn.calibrate import calibrate, quality, save_calibration, softmax, temperature
-from epignn.learn.checkpoint import CALIBRATION, WEIGHTS, load_model, save_config, save_tensors
-from epignn.learn.collate import prepare_for
-from epignn.learn.config import Experiment
-from epignn.learn.sources import generated
+from epignn.errors import BadFile
+from epignn.learn.calibrate import calibration, quality, softmax, temperature
+from epignn.learn.checkpoint import (
+    CALIBRATION,
+    WEIGHTS,
+    RunConfig,
+    load_model,
+    save_calibration,
+    save_config,
+    save_tensors,
+)
+from epignn.learn.config import load_experiment
+from epignn.learn.evaluate import scores as scores_of
+from epignn.models.api import build
 from epignn.models.epignn import EpiGNN
+from epignn.reason.neural import Neural
+from epignn.tasks.star import generated
 
 RCC8 = load("rcc8")
 
@@ -48,8 +57,8 @@ def test_it_is_the_least_log_loss(rng):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_model_that_is_always_right_or_wrong_gets_a_finite_temperature(sign, rng):
-    scores = np.where(np.eye(4)[rng.integers(4, size=100)] > 0, -3.0, 3.0) * sign
-    label = scores.argmin(1) if sign > 0 else scores.argmax(1)
+    scores = np.where(np.eye(4)[rng.integers(4, size=100)] > 0, 3.0, -3.0) * sign
+    label = scores.argmax(1) if sign > 0 else scores.argmin(1)
     found = temperature(scores, label)
     assert 0 < found < math.inf
     if sign > 0:
@@ -69,10 +78,9 @@ def test_figures_by_hand():
 
 @pytest.fixture
 def folder(tmp_path):
-    experiment = Experiment()
-    model = EpiGNN(8, experiment.model, torch.Generator().manual_seed(0))
-    save_tensors(tmp_path / WEIGHTS, model.state_dict())
-    save_config(tmp_path, experiment, RCC8.relations, 0, {})
+    experiment = load_experiment("rcc8-paper")
+    save_tensors(tmp_path / WEIGHTS, build(EpiGNN, 8, experiment.model, 0).state_dict())
+    save_config(tmp_path, RunConfig(experiment, RCC8.relations, 0))
     return tmp_path
 
 
@@ -80,20 +88,21 @@ def test_a_run_folder_keeps_it_and_answers_use_it(folder):
     data = generated(RCC8, 3, 2, 20, 0)
     trained = load_model(str(folder))
     assert trained.temperature == 1.0
-    found = calibrate(trained.model, prepare_for(trained.experiment.model, data), trained.temperature)
+    graphs = EpiGNN.prepare(data, trained.model.config)
+    found = calibration(scores_of(trained.model, graphs).astype(float), data.label, trained.temperature)
     assert found.after.log_loss < found.before.log_loss
-    assert (found.graphs, found.trained) == (160, 1.0)
+    assert (found.questions, found.trained) == (160, 1.0)
     save_calibration(folder, found)
     again = load_model(str(folder))
     assert again.temperature == found.temperature != 1.0
     assert json.loads((folder / CALIBRATION).read_text())["after"]["log_loss"] == found.after.log_loss
-    after = quality(probabilities(again, data), data.label)
+    after = quality(Neural.of(again).probabilities(data), data.label)
     assert after.log_loss == pytest.approx(found.after.log_loss)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "not a calibration"), ("{}", "not a calibration"), ('{"temperature": 0}', "positive")],
+    [("{", "not a JSON file"), ("{}", "not a calibration"), ('{"temperature": 0}', "positive")],
 )
 def test_bad_files(text, message, folder):
     (folder / CALIBRATION).write_text(text)
@@ -101,7 +110,18 @@ def test_bad_files(text, message, folder):
         load_model(str(folder))
 
 
-def test_no_graphs():
-    model = EpiGNN(8, Experiment().model)
-    with pytest.raises(BadArgument, match="no graphs to calibrate by"):
-        calibrate(model, prepare_for(Experiment().model, generated(RCC8, 2, 1, 1, 0)).slice(0, 0), 1.0)
+def test_what_is_no_candidate_counts_for_nothing(rng):
+    """Candidates of score minus infinity change neither the temperature nor the figures."""
+    scores = rng.normal(size=(300, 5)) * 4
+    label = sampled(rng, scores, 2.0)
+    padded = np.concatenate([scores, np.full((300, 3), -np.inf)], 1)
+    assert temperature(padded, label) == pytest.approx(temperature(scores, label))
+    one, other = quality(softmax(padded, 2.0), label), quality(softmax(scores, 2.0), label)
+    assert (one.brier, one.log_loss) == pytest.approx((other.brier, other.log_loss))
+
+
+def test_link_models_of_earlier_versions_keep_it_in_their_record(folder):
+    document = json.loads((folder / "config.json").read_text())
+    document["record"] = {"calibration": {"temperature": 0.25}}
+    (folder / "config.json").write_text(json.dumps(document))
+    assert load_model(str(folder)).temperature == 0.25

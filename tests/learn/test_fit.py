@@ -1,4 +1,4 @@
-"""Training: resumes to the same bits, keeps the best weights, stops when it diverges, never half-writes."""
+"""Training, for both objectives: resumes to the same bits, keeps the best weights, stops when it diverges."""
 
 import json
 from dataclasses import replace
@@ -10,13 +10,26 @@ from safetensors.torch import load_file
 
 from epignn.calculus import load
 from epignn.errors import BadArgument, BadFile
-from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
-from epignn.learn.config import DataConfig, Experiment, TrainConfig
+from epignn.learn.checkpoint import CALIBRATION, CONFIG, STATE, WEIGHTS, load_model, load_nested, read_history
+from epignn.learn.config import Experiment, TrainConfig
 from epignn.learn.evaluate import accuracy
-from epignn.learn.fit import Diverged, _Adam, fit, rate_at, read_history
-from epignn.learn.sources import generated, split
-from epignn.models.epignn import ModelConfig
-from epignn.report.figures import wilson
+from epignn.learn.fit import Diverged
+from epignn.learn.objectives.classify import Classify, ClassifyConfig
+from epignn.learn.objectives.rank import Rank
+from epignn.learn.run import train
+from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.tasks.star import Star, generated
+from tests import links
+
+GRAPHS = Experiment(
+    name="small",
+    data=Star("star", "rcc8"),
+    model=EpiGNNConfig(dim=16, facets=2, rounds="auto", self_message=False),
+    objective=ClassifyConfig(loss="cross_entropy"),
+    training=TrainConfig(epochs=6, batch_size=32, schedule="one_cycle", decay=0.01),
+)
+LINKS = links.experiment(schedule="one_cycle")
+SIDE = links.family(0)
 
 
 @pytest.fixture(autouse=True)
@@ -25,15 +38,27 @@ def one_thread():
 
 
 @pytest.fixture(scope="module")
-def graphs():
-    return split((generated(load("rcc8"), 3, 2, 30, 1), None), DataConfig(), EXPERIMENT.model, 0)
+def split():
+    return GRAPHS.data.divided((generated(load("rcc8"), 3, 2, 30, 1), None), 0)
 
 
-EXPERIMENT = Experiment(
-    name="small",
-    model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
-    training=TrainConfig(epochs=6, batch_size=32, loss="cross_entropy", schedule="one_cycle", decay=0.01),
-)
+@pytest.fixture
+def run(split):
+    """Run an experiment of either kind."""
+
+    def start(experiment: Experiment, seed: int = 0, **options: object):
+        if experiment.objective.kind == "rank":
+            objective = Rank(experiment.objective, SIDE)
+        else:
+            prepare = EpiGNN.prepare
+            objective = Classify(experiment.objective, *split, lambda data: prepare(data, experiment.model))
+        return train(experiment, objective, seed=seed, **options)
+
+    return start
+
+
+def changed(experiment: Experiment, **training: object) -> Experiment:
+    return replace(experiment, training=replace(experiment.training, **training))
 
 
 class Killed(Exception):
@@ -48,69 +73,129 @@ def kill_after(epochs):
     return report
 
 
-@pytest.mark.parametrize(("epochs", "starts"), [(6, 1), (2, 3)])
-@pytest.mark.parametrize("average", [0.0, 0.9])
-@pytest.mark.parametrize("loss", ["cross_entropy", "margin"])
 @pytest.mark.parametrize("killed", [1, 4])
-def test_a_killed_run_resumes_to_the_same_bits(killed, loss, average, epochs, starts, graphs, tmp_path):
-    changed = {"loss": loss, "average": average, "epochs": epochs, "starts": starts}
-    experiment = replace(EXPERIMENT, training=replace(EXPERIMENT.training, **changed))
-    fit(experiment, *graphs, seed=3, out=tmp_path / "whole")
+@pytest.mark.parametrize(
+    ("base", "settings"),
+    [
+        (GRAPHS, {}),
+        (GRAPHS, {"epochs": 2, "starts": 3}),
+        (GRAPHS, {"average": 0.9, "clip": 1.0}),
+        (GRAPHS, {"epochs": 2, "starts": 3, "average": 0.9, "schedule": "constant"}),
+        (replace(GRAPHS, objective=ClassifyConfig(loss="margin")), {}),
+        (LINKS, {}),
+        (LINKS, {"epochs": 3, "starts": 2, "schedule": "constant"}),
+        (replace(LINKS, objective=replace(LINKS.objective, loss="margin", thin=0.5)), {}),
+    ],
+)
+def test_a_killed_run_resumes_to_the_same_bits(killed, base, settings, run, tmp_path):
+    experiment = changed(base, **settings)
+    run(experiment, seed=3, out=tmp_path / "whole")
     with pytest.raises(Killed):
-        fit(experiment, *graphs, seed=3, out=tmp_path / "killed", report=kill_after(killed))
+        run(experiment, seed=3, out=tmp_path / "killed", report=kill_after(killed))
     seen = []
-    fit(experiment, *graphs, seed=3, out=tmp_path / "killed", report=lambda e: seen.append(e.number))
+    run(experiment, seed=3, out=tmp_path / "killed", report=lambda e: seen.append(e.number))
     assert seen == list(range(killed + 1, 7))
-    assert [entry["epoch"] for entry in read_history(tmp_path / "killed")] == list(range(1, 7))
+    whole, resumed = (
+        [{**entry, "seconds": 0, "cpu_seconds": 0} for entry in read_history(tmp_path / name)]
+        for name in ("whole", "killed")
+    )
+    assert [entry["epoch"] for entry in whole] == list(range(1, 7))
+    assert whole == resumed
     for name in (WEIGHTS, STATE):
-        whole, resumed = load_file(tmp_path / "whole" / name), load_file(tmp_path / "killed" / name)
-        assert whole.keys() == resumed.keys()
-        assert all(torch.equal(whole[key], resumed[key]) for key in whole)
+        one, other = load_file(tmp_path / "whole" / name), load_file(tmp_path / "killed" / name)
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[key], other[key]) for key in one)
+    states = [load_nested(tmp_path / name / STATE) for name in ("whole", "killed")]
+    assert states[0]["run"] == states[1]["run"]
+    assert (tmp_path / "whole" / CALIBRATION).read_text() == (tmp_path / "killed" / CALIBRATION).read_text()
 
 
-def test_seeds_differ(graphs, tmp_path):
-    first, second = (fit(EXPERIMENT, *graphs, seed=seed).relation_RFK for seed in (1, 2))
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_a_run_that_was_killed_after_its_last_epoch_is_finished(base, run, tmp_path):
+    with pytest.raises(Killed):
+        run(base, out=tmp_path, report=kill_after(6))
+    assert not (tmp_path / CALIBRATION).exists()
+    again = run(base, out=tmp_path)
+    assert again.ended_before
+    assert load_model(str(tmp_path)).temperature == pytest.approx(again.calibration.temperature)
+    assert json.loads((tmp_path / CONFIG).read_text())["record"]["validation"] == again.best["validation"]
+
+
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_seeds_differ(base, run):
+    first, second = (run(changed(base, epochs=1), seed=seed).trained.model.relation_RFK for seed in (1, 2))
     assert not torch.equal(first, second)
 
 
-def test_of_several_starts_the_best_is_kept(graphs, tmp_path):
-    once = replace(EXPERIMENT, training=replace(EXPERIMENT.training, epochs=2))
-    thrice = replace(once, training=replace(once.training, starts=3))
-    fit(once, *graphs, seed=0, out=tmp_path / "once")
-    model = fit(thrice, *graphs, seed=0, out=tmp_path / "thrice")
+def test_of_several_starts_the_best_is_kept(run, split, tmp_path):
+    once = changed(GRAPHS, epochs=2)
+    run(once, out=tmp_path / "once")
+    model = run(changed(once, starts=3), out=tmp_path / "thrice").trained.model
     told = [[(e["loss"], e["validation"]) for e in read_history(tmp_path / name)] for name in ("once", "thrice")]
     assert told[1][:2] == told[0]
     assert len(told[1]) == 6
     # Each start begins from scratch, with other values.
     assert len({told[1][epoch][0] for epoch in (0, 2, 4)}) == 3
     assert all(told[1][epoch][0] > told[1][epoch + 1][0] for epoch in (0, 2, 4))
-    assert accuracy(model, graphs[1]) == pytest.approx(max(validation for _, validation in told[1]))
+    valid = EpiGNN.prepare(split[1], GRAPHS.model)
+    assert accuracy(model, valid) == pytest.approx(max(validation for _, validation in told[1]))
 
 
-def test_the_best_epoch_is_kept(graphs, tmp_path):
+def test_the_best_epoch_is_kept(run, split, tmp_path):
     epochs = []
-    model = fit(EXPERIMENT, *graphs, seed=0, out=tmp_path, report=epochs.append)
+    found = run(GRAPHS, out=tmp_path, report=epochs.append)
     best = max(epoch.validation for epoch in epochs)
-    assert accuracy(model, graphs[1]) == pytest.approx(best)
-    assert accuracy(load_model(str(tmp_path)).model, graphs[1]) == pytest.approx(best)
-    assert accuracy(load_model(str(tmp_path / WEIGHTS)).model, graphs[1]) == pytest.approx(best)
+    valid = EpiGNN.prepare(split[1], GRAPHS.model)
+    assert found.best["validation"] == best
+    for model in (found.trained, load_model(str(tmp_path)), load_model(str(tmp_path / WEIGHTS))):
+        assert accuracy(model.model, valid) == pytest.approx(best)
 
 
-def test_divergence_stops_with_the_last_good_weights(graphs, tmp_path):
-    wild = replace(EXPERIMENT, training=replace(EXPERIMENT.training, learning_rate=1e38, schedule="constant"))
-    fit(
-        replace(EXPERIMENT, training=replace(EXPERIMENT.training, epochs=1)), *graphs, seed=0, out=tmp_path / "good"
-    )
-    with pytest.raises(Diverged, match=r"smaller training.learning_rate"):
-        fit(wild, *graphs, seed=0, out=tmp_path / "wild")
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_patience_ends_a_run(base, run, tmp_path):
+    found = run(changed(base, epochs=60, patience=2, schedule="constant", learning_rate=0.1), out=tmp_path)
+    values = [epoch["validation"] for epoch in found.history]
+    assert len(values) < 60
+    assert len(values) - 1 - values.index(max(values)) == 2
+
+
+def test_patience_counts_in_each_start(run):
+    """A start that begins worse than the best of the one before is not cut off at once."""
+    found = run(changed(GRAPHS, epochs=8, starts=2, patience=3, schedule="constant"))
+    second = [epoch for epoch in found.history if epoch["epoch"] > 8]
+    assert len(second) >= 3
+
+
+def test_without_validation_the_last_epoch_is_kept(split):
+    nothing = split[1].select(slice(0))
+    objective = Classify(GRAPHS.objective, split[0], nothing, lambda data: EpiGNN.prepare(data, GRAPHS.model))
+    found = train(changed(GRAPHS, epochs=2), objective, seed=0)
+    assert [epoch["validation"] for epoch in found.history] == [None, None]
+    assert (found.best["epoch"], found.calibration) == (2, None)
+
+
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_divergence_stops_with_the_last_good_weights(base, run, tmp_path):
+    run(changed(base, epochs=1), out=tmp_path / "good")
+    with pytest.raises(Diverged, match=r"smaller training\.learning_rate"):
+        run(changed(base, learning_rate=1e38, schedule="constant"), out=tmp_path / "wild")
     assert not (tmp_path / "wild" / WEIGHTS).exists()
     assert torch.isfinite(load_file(tmp_path / "good" / WEIGHTS)["relation_RFK"]).all()
 
 
-def test_another_run_in_the_folder_is_not_overwritten(graphs, tmp_path):
-    fit(EXPERIMENT, *graphs, seed=0, out=tmp_path)
-    with pytest.raises(BadArgument, match="holds another run"):
-        fit(EXPERIMENT, *graphs, seed=1, out=tmp_path)
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_another_run_in_the_folder_is_not_overwritten_and_the_difference_is_told(base, run, tmp_path):
+    run(changed(base, epochs=1), out=tmp_path)
+    with pytest.raises(BadArgument, match=r"holds another run \(seed: 0 there, 1 now\)"):
+        run(changed(base, epochs=1), seed=1, out=tmp_path)
+    with pytest.raises(BadArgument, match=r"training\.epochs: 1 there, 2 now; training\.decay: .* there, 0\.5 now"):
+        run(changed(base, epochs=2, decay=0.5), out=tmp_path)
+
+
+def test_other_data_are_another_run(tmp_path):
+    links.trained_on(SIDE, changed(LINKS, epochs=1), out=tmp_path)
+    with pytest.raises(BadArgument, match="digest of the data"):
+        links.trained_on(links.family(1), changed(LINKS, epochs=1), out=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +209,8 @@ def test_another_run_in_the_folder_is_not_overwritten(graphs, tmp_path):
         (lambda p: _facets(p, 4), "weights of another model"),
     ],
 )
-def test_corrupt_and_foreign_models(spoil, message, graphs, tmp_path):
-    fit(replace(EXPERIMENT, training=replace(EXPERIMENT.training, epochs=1)), *graphs, seed=0, out=tmp_path)
+def test_corrupt_and_foreign_models(spoil, message, run, tmp_path):
+    run(changed(GRAPHS, epochs=1), out=tmp_path)
     spoil(tmp_path)
     with pytest.raises(BadFile, match=message):
         load_model(str(tmp_path))
@@ -138,33 +223,26 @@ def _facets(folder, facets):
     path.write_text(json.dumps(document))
 
 
-def test_our_adam_is_torchs(rng):
-    weights = [torch.tensor(rng.normal(size=shape)) for shape in ((3, 4), (5,))]
-    ours = [torch.nn.Parameter(w.float()) for w in weights]
-    theirs = [torch.nn.Parameter(w.float()) for w in weights]
-    config = TrainConfig(decay=0.1)
-    mine, reference = _Adam(ours, config), torch.optim.AdamW(theirs, lr=0.01, weight_decay=0.1)
-    for _ in range(20):
-        for a, b in zip(ours, theirs, strict=True):
-            a.grad = torch.tensor(rng.normal(size=a.shape)).float()
-            b.grad = a.grad.clone()
-        mine.step(0.01)
-        reference.step()
-    for a, b in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(a, b)
+def test_a_cut_state_and_one_of_an_earlier_version_are_refused(run, tmp_path):
+    run(changed(GRAPHS, epochs=1), out=tmp_path)
+    state = tmp_path / STATE
+    whole = state.read_bytes()
+    state.write_bytes(whole[:100])
+    with pytest.raises(BadFile, match="safetensors"):
+        run(changed(GRAPHS, epochs=1), out=tmp_path)
+    state.write_bytes((tmp_path / WEIGHTS).read_bytes())
+    with pytest.raises(BadFile, match="earlier version"):
+        run(changed(GRAPHS, epochs=1), out=tmp_path)
 
 
-def test_one_cycle_rises_and_falls():
-    config = TrainConfig(schedule="one_cycle", learning_rate=0.5)
-    rates = [rate_at(config, step, 100) for step in range(100)]
-    assert int(np.argmax(rates)) == 30
-    assert rates[30] == pytest.approx(0.5)
-    assert rates[0] < 0.03
-    assert rates[-1] < 0.01
-    assert rate_at(TrainConfig(), 70, 100) == 0.01
-
-
-def test_wilson():
-    low, high = wilson(0, 10)
-    assert low == pytest.approx(0.0, abs=1e-9)
-    assert high == pytest.approx(0.2775, abs=1e-3)
+def test_the_learning_rate_of_one_cycle_rises_and_falls_and_resumes(run, tmp_path):
+    rates = []
+    run(changed(GRAPHS, epochs=10), report=lambda epoch: rates.append(epoch.rate))
+    assert int(np.argmax(rates)) in (2, 3)
+    assert max(rates) == pytest.approx(0.01, rel=0.05)
+    assert rates[-1] < 1e-5
+    with pytest.raises(Killed):
+        run(changed(GRAPHS, epochs=10), out=tmp_path, report=kill_after(5))
+    again = []
+    run(changed(GRAPHS, epochs=10), out=tmp_path, report=lambda epoch: again.append(epoch.rate))
+    assert again == rates[5:]

@@ -6,9 +6,9 @@ import torch
 
 from epignn.calculus import load
 from epignn.data.dataset import Dataset, offsets
-from epignn.data.prepare import Prepared, prepare
-from epignn.learn.collate import collate
-from epignn.learn.sources import generated
+from epignn.models.batch import GraphBatch
+from epignn.models.prepare import prepare
+from epignn.tasks.star import generated
 
 
 @pytest.fixture(autouse=True)
@@ -41,13 +41,13 @@ def random_graphs(rng: np.random.Generator, count: int, relations: int = 8) -> D
 
 
 @pytest.fixture(scope="session")
-def ordered() -> Prepared:
+def ordered() -> GraphBatch:
     """Acyclic graphs of several sizes."""
     return prepare(problems())
 
 
 @pytest.fixture(scope="session")
-def cyclic() -> Prepared:
+def cyclic() -> GraphBatch:
     """Graphs with cycles among them."""
     graphs = prepare(random_graphs(np.random.default_rng(3), 40))
     assert not graphs.acyclic.all()
@@ -57,4 +57,4 @@ def cyclic() -> Prepared:
 
 @pytest.fixture
 def batch(ordered):
-    return collate(ordered)
+    return ordered

@@ -6,13 +6,11 @@ import torch
 
 import epignn
 from epignn import Exact, Learnt, Network, Neural, Statements, load
-from epignn.distil.rules import Rule, RuleSet
-from epignn.distil.rules_file import write_rules
+from epignn.distil.rules import Rule, RuleSet, write_rules
 from epignn.errors import BadArgument
-from epignn.learn.config import DataConfig, Experiment, TrainConfig
-from epignn.learn.sources import generated
-from epignn.models.epignn import ModelConfig
-from tests.distil.test_horn import circle
+from epignn.tasks.star import generated
+from tests.distil.test_induce import circle
+from tests.graphs import own, small
 
 RCC8 = load("rcc8")
 FACTS = [
@@ -21,11 +19,7 @@ FACTS = [
     ("harbour", "tppi", "pier"),
     ("pier", "po", "city"),
 ]
-SMALL = Experiment(
-    name="small",
-    model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
-    training=TrainConfig(epochs=2, batch_size=32, loss="cross_entropy", schedule="one_cycle"),
-)
+SMALL = small()
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +58,23 @@ def test_all_three_predict_data_sets(reasoner):
 def test_several_relations_and_clashes():
     open_question = Network.of(RCC8, [("a", "tpp", "b"), ("b", "ec", "c")])
     clash = Network.of(RCC8, [("a", "ec", "c"), ("a", "dc", "c")])
-    assert Exact().predict([(open_question, "a", "c"), (clash, "a", "c")]) == ["DC|EC", "∅"]
+    questions = [(open_question, "a", "c"), (clash, "a", "c"), (open_question, "a", "a")]
+    assert Exact().predict(questions) == ["DC|EC", "∅", "EQ"]
+    several, none, _ = Exact().answer(questions)
+    assert several.to_dict() == {"relation": "DC|EC", "relations": ["DC", "EC"], "consistent": True}
+    assert none.to_dict()["conflict"] == [["a", "EC", "c"], ["a", "DC", "c"]]
+    assert (none.relations, none.consistent) == ((), False)
+    apart = Network.of(RCC8, [("a", "ec", "b"), ("c", "ec", "d")])
+    (anything,) = Exact().answer([(apart, "a", "d")])
+    assert (anything.relation, anything.relations) == ("*", RCC8.relations)
+
+
+def test_answers_are_what_is_predicted(reasoner, network):
+    (answer,) = reasoner.answer([(network, "harbour", "city")])
+    assert [answer.relation] == reasoner.predict([(network, "harbour", "city")])
+    assert answer.to_dict()["relations"] == ["PO"]
+    assert (answer.probability is not None) == isinstance(reasoner, Neural)
+    assert answer.consistent is (None if isinstance(reasoner, Neural) else True)
 
 
 def test_fit():
@@ -73,7 +83,7 @@ def test_fit():
     assert neural.fit(data) is neural
     assert neural.trained_.calibrated is not None
     assert len(neural.predict(data)) == len(data)
-    assert neural.calculus_.relations == RCC8.relations
+    assert neural.learnt_.calculus_.relations == RCC8.relations
     again = Neural(SMALL, seed=1).fit(data)
     assert torch.equal(again.trained_.model.relation_RFK, neural.trained_.model.relation_RFK)
     learnt = Learnt(SMALL).fit(data)
@@ -82,12 +92,7 @@ def test_fit():
     assert exact.fit(data) is exact
 
 
-CIRCLE = Experiment(
-    name="circle",
-    data=DataConfig(calculus=""),
-    model=ModelConfig(dim=16, facets=2, rounds="auto", self_message=False),
-    training=TrainConfig(epochs=2, batch_size=32, loss="cross_entropy", schedule="one_cycle"),
-)
+CIRCLE = small(own(), name="circle")
 
 
 def test_relations_that_belong_to_no_calculus():
@@ -101,9 +106,9 @@ def test_relations_that_belong_to_no_calculus():
     neural = Neural(CIRCLE).fit(data)
     (answer,) = neural.predict([(facts, "a", "d")])
     found = neural.explain(facts, "a", "d")
-    assert found.relations[found.likeliest] == answer
-    assert found.proved == (found.answers == ("by4",))
-    assert found.table.relations == ("by4",)
+    assert found.belief.relations[found.belief.likeliest] == answer
+    assert found.proved == (found.relations == ("by4",))
+    assert found.by.relations == ("by4",)
     with pytest.raises(BadArgument, match="has learnt rules"):
         _ = learnt.calculus_
     with pytest.raises(BadArgument, match="Statements are for rules"):

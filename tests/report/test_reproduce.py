@@ -1,15 +1,17 @@
 """Suites: a record a run, taken up again; tables from records alone; every row's settings are valid."""
 
 import json
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 import torch
 
+from epignn.errors import UnknownName
 from epignn.learn.config import load_experiment
-from epignn.report.report import figures, markdown, rows, spread
 from epignn.report.reproduce import reproduce
 from epignn.report.suites import SUITES, Suite, Variant
+from epignn.report.tables import figures, markdown, rows, spread
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ def test_records_and_table(tmp_path):
     paths = sorted((tmp_path / "results" / "small-quick").glob("*.json"))
     assert [path.name for path in paths] == ["one_seed0.json", "one_seed1.json", "two_seed0.json", "two_seed1.json"]
     record = json.loads(paths[0].read_text())
-    assert {"experiment", "seed", "commit", "torch", "plain", "python", "cells", "training_seconds"} <= set(record)
+    assert {"experiment", "seed", "commit", "torch", "numpy", "python", "cells", "training_seconds"} <= set(record)
     assert all(cell["closure"] == 1.0 for cell in record["cells"])
     said.clear()
     again = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
@@ -57,3 +59,32 @@ def test_every_row_of_every_suite_is_a_valid_experiment(name):
 
 def test_the_sixteen_ablations():
     assert len(SUITES["ablations"].variants) == 16
+
+
+def test_rows_by_their_words():
+    links = SUITES["kgc"]
+    assert [v.name for v in links.only("wn18rr:v1").variants] == [
+        f"wn18rr:v1 {r}" for r in ("paper", "best", "baselines")
+    ]
+    assert [v.name for v in links.only("fb237:v2 best").variants] == ["fb237:v2 best", "fb237:v2 baselines"]
+    assert len(links.only("paper").variants) == 16
+    with pytest.raises(UnknownName, match="Unknown row 'wn18rr:v7'"):
+        links.only("wn18rr:v7")
+    assert [v.name for v in SUITES["ablations"].only("facets=1, mlp").variants] == ["facets=1, mlp"]
+
+
+def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):
+    """Its experiment names the calculus, and the loss among the settings of training."""
+    path = tmp_path / "results" / "small-quick" / "one_seed0.json"
+    path.parent.mkdir(parents=True)
+    experiment = load_experiment("rcc8-paper", ("training.epochs=2", "data.per_label=20")).to_dict()
+    data, objective = experiment.pop("data"), experiment.pop("objective")
+    experiment["data"] = {**data, "calculus": data.pop("task"), "source": "", "files": []}
+    experiment["data"].pop("task", None)
+    objective.pop("kind")
+    experiment["training"] = {k: v for k, v in experiment["training"].items() if k != "patience"} | objective
+    path.write_text(json.dumps({"variant": "one", "experiment": experiment, "seed": 0, "cells": [{}]}))
+    said = []
+    one = replace(SMALL, variants=SMALL.variants[:1])
+    reproduce("small", one, [0], tmp_path / "results", tmp_path / "runs", True, said.append)
+    assert said == ["one, seed 0: recorded already"]

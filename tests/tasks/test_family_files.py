@@ -8,13 +8,14 @@ import json
 import numpy as np
 import pytest
 
-from epignn.data.families import TERMS
+from epignn.calculus.calculi.families import TERMS
 from epignn.data.family_walks import as_dataset, family_walks
 from epignn.data.kin_rules import derivable_labels
 from epignn.data.kinship import possible_labels
 from epignn.errors import BadArgument
 from epignn.formats.clutrr import read_clutrr
 from epignn.tasks.family_files import generate_families
+from epignn.tasks.registry import find
 
 
 def rows_of(path):
@@ -36,22 +37,28 @@ def test_files_read_back_equal(tmp_path, same):
     assert [cell["instances"] for cell in manifest["cells"]] == [20, 20]
 
 
-def test_columns_are_the_published_ones(data, tmp_path):
-    published = rows_of(data / "clutrr" / "data_db9b8f04" / "1.3_test.csv.gz")[0]
+KINDS = {
+    "query": tuple,
+    "proof_state": list,
+    "story_edges": list,
+    "edge_types": list,
+    "query_edge": tuple,
+    "node_mapping": dict,
+    "text_target": list,
+}
+
+
+def test_columns_of_the_files(files):
+    row = rows_of(files / "clutrr" / "data_db9b8f04" / "1.3_test.csv.gz")[0]
+    assert tuple(row) == find("clutrr-db9b8f04").columns
+    assert {column: type(ast.literal_eval(row[column])) for column in KINDS} == KINDS
+
+
+def test_columns_are_the_published_ones_and_two_more(tmp_path):
     generate_families([3], 5, 0, tmp_path)
     row = rows_of(tmp_path / "1.3_test.csv.gz")[0]
-    assert [*row][: len(published)] == [*published]
-    assert [*row][len(published) :] == ["labels", "derived"]
-    for column in (
-        "query",
-        "proof_state",
-        "story_edges",
-        "edge_types",
-        "query_edge",
-        "node_mapping",
-        "text_target",
-    ):
-        assert type(ast.literal_eval(row[column])) is type(ast.literal_eval(published[column]))
+    assert tuple(row) == (*find("clutrr-db9b8f04").columns, "labels", "derived")
+    assert {column: type(ast.literal_eval(row[column])) for column in KINDS} == KINDS
     people = dict(person.split(":") for person in row["genders"].split(","))
     head, tail = ast.literal_eval(row["query"])
     first = ast.literal_eval(row["proof_state"])[0]

@@ -6,13 +6,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.calculi.kinship import kinship
 from epignn.calculus.calculi.orders import allen, cardinal, point
 from epignn.calculus.calculi.rcc import rcc5, rcc8
 from epignn.calculus.toml import load_calculus
 from epignn.errors import lookup
 
 CALCULI: MappingProxyType[str, Callable[[], Calculus]] = MappingProxyType(
-    {"rcc8": rcc8, "rcc5": rcc5, "allen": allen, "point": point, "cardinal": cardinal}
+    {"rcc8": rcc8, "rcc5": rcc5, "allen": allen, "point": point, "cardinal": cardinal, "kinship": kinship}
 )
 ALIASES = MappingProxyType({"ia": "allen", "interval": "allen", "cd": "cardinal", "pa": "point"})
 

@@ -1,8 +1,8 @@
 """A calculus: base relations, identity, converse and composition, as data.
 
-A relation set is an `int` bit mask: bit `r` says that base relation `r` may still hold. The empty mask is
-a contradiction, `Calculus.universal` is ignorance. Composition of sets is the union of the compositions of
-their members; that and converse are all that closure needs to know of a calculus.
+A relation set is an `int` bit mask: bit `r` says that base relation `r` may hold. The empty mask is a
+contradiction; `Calculus.universal`, with all bits set, says nothing. Composition of sets is the union of the
+compositions of their members. Closure uses composition and converse, and nothing else of a calculus.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,9 @@ Masks = NDArray[np.uint64]
 
 MAX_RELATIONS = 64
 RESERVED = ("*", "?", "∅")
-"""The universal set, twice, and the empty one."""
+"""`*` and `?` mean the universal set, `∅` the empty one."""
+DIFFERENT = "≠"
+"""Everything but the identity, in a calculus of distinct names."""
 
 
 def members(mask: int) -> Iterator[int]:
@@ -47,9 +49,13 @@ class Calculus:
         converses: `converses[r]` is the base relation that holds from b to a when r holds from a to b.
         composition: `composition[r][s]` is the set of relations possible from a to c, given r(a,b), s(b,c).
         aliases: other spellings of base relations, or of sets of them.
+        terms: aliases to print sets with; a term stands for its base relations where a set has all of them.
         title: one line for people.
         source: where the table comes from.
-        associative: whether the table is meant to be; tables of weak composition need not be.
+        distinct: whether two names always mean two things, so that the identity holds of nothing else.
+        associative: whether composition is meant to be associative; tables of weak composition need not be.
+        many_sorted: whether things are of several sorts, such as men and women. A composition is then empty where
+            the thing in the middle would have to be of two.
         decides: whether closure decides consistency of networks over base relations.
         tractable: relation sets over which closure decides consistency as well; empty where unknown.
 
@@ -65,11 +71,14 @@ class Calculus:
     relations: tuple[str, ...]
     identity: int
     converses: tuple[int, ...]
-    composition: tuple[tuple[int, ...], ...]
+    composition: tuple[tuple[int, ...], ...] = field(repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, compare=False)
+    terms: tuple[str, ...] = field(default=(), compare=False)
     title: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
+    distinct: bool = False
     associative: bool = field(default=True, compare=False)
+    many_sorted: bool = field(default=False, compare=False)
     decides: bool = field(default=False, compare=False)
     tractable: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
 
@@ -95,6 +104,11 @@ class Calculus:
         return (1 << len(self.relations)) - 1
 
     @property
+    def anything(self) -> int:
+        """What may hold between two names of which nothing is said; without the identity if names are distinct."""
+        return self.universal & ~self.identity_mask if self.distinct else self.universal
+
+    @property
     def identity_mask(self) -> int:
         """The set that holds the identity alone."""
         return 1 << self.identity
@@ -106,6 +120,8 @@ class Calculus:
         masks = {name.casefold(): 1 << r for r, name in enumerate(self.relations)}
         for alias, meaning in self.aliases.items():
             masks.setdefault(alias.casefold(), sum(masks[m.casefold()] for m in meaning.split("|")))
+        if self.distinct:
+            masks[DIFFERENT] = self.anything
         return masks
 
     def knows(self, name: str) -> bool:
@@ -132,16 +148,38 @@ class Calculus:
         """The names of the base relations in a set."""
         return tuple(self.relations[r] for r in members(mask))
 
+    def words(self, mask: int) -> tuple[str, ...]:
+        """A set in the words that people say: terms of which it has every member, and other base relations.
+
+        >>> from epignn.calculus import load
+        >>> kinship = load("kinship")
+        >>> kinship.words(kinship.parse("his-aunt|her-aunt|his-son"))
+        ('his-son', 'aunt')
+        """
+        if not self.terms:
+            return self.names(mask)
+        said: dict[int, str] = {}
+        for name in self.terms:
+            meant = self._by_name[name.casefold()]
+            if meant & mask == meant:
+                said[meant & -meant] = name
+                mask &= ~meant
+        said |= {1 << r: self.relations[r] for r in members(mask)}
+        return tuple(said[first] for first in sorted(said))
+
     def format(self, mask: int) -> str:
-        """A set as text that `parse` reads; `∅` for the empty one, `*` for the universal one."""
+        """A set as text that `parse` reads, in words; `∅` is the empty one, `*` the universal one.
+
+        Where names are distinct, `≠` is every relation but the identity.
+        """
         if mask == self.universal:
             return "*"
-        return "|".join(self.names(mask)) or "∅"
+        return DIFFERENT if mask == self.anything else "|".join(self.words(mask)) or "∅"
 
     # -- operations on sets --
 
     def converse(self, mask: int) -> int:
-        """The set seen from the other end."""
+        """The converses of all relations of a set."""
         result = 0
         for r in members(mask):
             result |= 1 << self.converses[r]
@@ -158,7 +196,7 @@ class Calculus:
         return result
 
     def compose_path(self, path: Iterable[int]) -> int:
-        """What may hold from end to end of a path of sets."""
+        """What may hold from the start to the end of a path of sets."""
         result = self.identity_mask
         for mask in path:
             result = self.compose(result, mask)
@@ -178,7 +216,7 @@ class Calculus:
 
     @cached_property
     def _nibbles(self) -> tuple[Masks, Masks]:
-        """Converse and composition of every four-bit piece of a mask, so that arrays need few look-ups."""
+        """Converse and composition of every four-bit piece of a mask, for `converse_array` and `compose_array`."""
         pieces = [[bits << shift for bits in range(16)] for shift in range(0, len(self), 4)]
         keep = self.universal
         converse = [[self.converse(m & keep) for m in piece] for piece in pieces]
@@ -214,10 +252,10 @@ def derive(
     models: Sequence[Model],
     **about: object,
 ) -> Calculus:
-    """Derive a calculus by enumeration: what is observed among three models is what may hold.
+    """Derive a calculus by enumeration: t is in r∘s if some a, b, c of `models` have r(a, b), s(b, c) and t(a, c).
 
-    `models` must hold every configuration of three up to the relations between them, as six points do for
-    three intervals. Each base relation has to be observed, and exactly one may hold of a thing and itself.
+    `models` must show every configuration of three things, as intervals over six points do for three intervals.
+    Each base relation has to occur, and exactly one may hold between a thing and itself.
     """
     index = {relation: r for r, relation in enumerate(relations)}
     table = np.array([[index[relate(a, b)] for b in models] for a in models])

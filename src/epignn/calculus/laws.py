@@ -1,7 +1,8 @@
-"""The laws a composition table must obey, as functions that name each cell that breaks one.
+"""The laws that a composition table must obey, as functions that name each cell that breaks one.
 
-Closure relies on all of them but associativity, which honest tables of weak composition may lack: such a
-calculus says so (`associative = false` in its file).
+Closure relies on all of them but two, which a calculus can say that it does not claim: associativity, which tables
+of weak composition may lack (`associative = false` in its file), and that no composition is empty, which fails
+where things are of several sorts (`many_sorted = true`).
 """
 
 from collections.abc import Callable, Iterator
@@ -96,6 +97,12 @@ LAWS: MappingProxyType[str, Law] = MappingProxyType(
 )
 
 
+def laws_of(calculus: Calculus) -> dict[str, Law]:
+    """The laws that a calculus is held to."""
+    waived = {"associativity": not calculus.associative, "compositions are not empty": calculus.many_sorted}
+    return {name: law for name, law in LAWS.items() if not waived.get(name)}
+
+
 def violations(calculus: Calculus) -> Iterator[Violation]:
     """Every cell of the table that breaks a law the calculus is held to.
 
@@ -103,8 +110,6 @@ def violations(calculus: Calculus) -> Iterator[Violation]:
     >>> list(violations(load("allen")))
     []
     """
-    for name, law in LAWS.items():
-        if name == "associativity" and not calculus.associative:
-            continue
+    for name, law in laws_of(calculus).items():
         for cell, expected, found in law(calculus):
             yield Violation(name, cell, expected, found)

@@ -1,12 +1,12 @@
 """A network: entities and the relation sets known to hold between them, as arrays.
 
-A network keeps its facts as they were given, in order, so that a conflict can be told in the user's own
-words. What they say of each pair is computed on demand: as a square matrix of masks for the dense
-algorithms, as merged pairs for the sparse ones.
+A network keeps its facts as they were given, in order, so that a conflict is reported in the user's own words. What
+they say of each pair is computed on demand: as a square matrix of masks for the dense algorithms, as merged pairs
+for the sparse ones.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ Indices = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact in the user's words: one of the relations holds from head to tail."""
+    """One fact as text: one of the relations holds from head to tail."""
 
     relations: str
     head: str
@@ -28,6 +28,10 @@ class Fact:
 
     def __str__(self) -> str:
         return f"{self.relations}({self.head}, {self.tail})"
+
+    def to_list(self) -> list[str]:
+        """Head, relations and tail, for JSON."""
+        return [self.head, self.relations, self.tail]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +99,17 @@ class Network:
         return "\n".join(str(self.fact(f)) for f in range(len(self)))
 
     def fact(self, f: int) -> Fact:
-        """Fact number `f` in words."""
+        """Fact number `f` as text."""
         return Fact(
             self.calculus.format(int(self.masks[f])),
             self.names[self.heads[f]],
             self.names[self.tails[f]],
         )
+
+    def triple(self, f: int) -> tuple[str, tuple[str, ...], str]:
+        """Fact number `f` as head, names of relations and tail."""
+        names = self.calculus.names(int(self.masks[f]))
+        return self.names[self.heads[f]], names, self.names[self.tails[f]]
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -116,20 +125,18 @@ class Network:
     def select(self, facts: NDArray[np.intp] | Sequence[int]) -> "Network":
         """The same entities with some of the facts."""
         chosen = np.asarray(facts, dtype=np.intp)
-        return Network(
-            self.calculus, self.names, self.heads[chosen], self.tails[chosen], self.masks[chosen], self.title
-        )
+        return replace(self, heads=self.heads[chosen], tails=self.tails[chosen], masks=self.masks[chosen])
 
     def compact(self) -> "Network":
         """The same facts over the entities that occur in them."""
         used, ends = np.unique(np.concatenate([self.heads, self.tails]), return_inverse=True)
         heads, tails = np.split(ends.astype(np.int32), 2)
-        return Network(self.calculus, tuple(self.names[i] for i in used), heads, tails, self.masks, self.title)
+        return replace(self, names=tuple(self.names[i] for i in used), heads=heads, tails=tails)
 
     def matrix(self) -> Masks:
         """What the facts say of every pair: `matrix[i, j]` from i to j, converses included."""
         n, calculus = len(self.names), self.calculus
-        matrix = np.full((n, n), calculus.universal, dtype=np.uint64)
+        matrix = np.full((n, n), calculus.anything, dtype=np.uint64)
         np.fill_diagonal(matrix, np.uint64(calculus.identity_mask))
         np.bitwise_and.at(matrix, (self.heads, self.tails), self.masks)
         np.bitwise_and.at(matrix, (self.tails, self.heads), calculus.converse_array(self.masks))
@@ -148,7 +155,7 @@ class Network:
         low, high, masks = low[order], high[order], masks[order]
         starts = np.flatnonzero(np.r_[True, (np.diff(low) != 0) | (np.diff(high) != 0)][: len(low)])
         merged = np.bitwise_and.reduceat(masks, starts) if len(starts) else masks
-        return low[starts], high[starts], merged
+        return low[starts], high[starts], merged & np.uint64(self.calculus.anything)
 
     def impossible_loop(self) -> int | None:
         """The first fact of an entity and itself that excludes the identity, if there is one."""

@@ -1,7 +1,7 @@
-"""What the algorithms answer with: whether the facts can hold together, what follows, and what it took."""
+"""The results of the algorithms: whether the facts can hold together, what follows, and the cost."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -30,10 +30,10 @@ class Result:
 
     Attributes:
         network: what was asked about.
-        algorithm: who answers.
+        algorithm: its name.
         answer: whether the facts can hold together.
-        first, second, masks: the refined sets, one for each pair the algorithm kept; others are unknown.
-        statistics: what it took: seconds, steps, refinements and the like.
+        first, second, masks: the refined sets, one for each pair that the algorithm kept; others are unknown.
+        statistics: seconds, steps, refinements and the like.
     """
 
     network: Network
@@ -62,13 +62,8 @@ class Result:
 
     @cached_property
     def _sets(self) -> dict[tuple[int, int], int]:
-        return dict(
-            zip(
-                zip(self.first.tolist(), self.second.tolist(), strict=True),
-                self.masks.tolist(),
-                strict=True,
-            )
-        )
+        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return dict(zip(pairs, self.masks.tolist(), strict=True))
 
     def relations(self, head: str, tail: str) -> int:
         """What may hold from head to tail; everything, where the algorithm kept nothing of the pair."""
@@ -78,21 +73,13 @@ class Result:
             return calculus.identity_mask
         if (i, j) in self._sets:
             return self._sets[i, j]
-        return calculus.converse(self._sets.get((j, i), calculus.universal))
+        return calculus.converse(self._sets.get((j, i), calculus.anything))
 
     @property
     def closed(self) -> Network:
         """The refined network; pairs of which nothing is known are left out."""
-        known = self.masks != np.uint64(self.network.calculus.universal)
-        network = self.network
-        return Network(
-            network.calculus,
-            network.names,
-            self.first[known],
-            self.second[known],
-            self.masks[known],
-            network.title,
-        )
+        known = self.masks != np.uint64(self.network.calculus.anything)
+        return replace(self.network, heads=self.first[known], tails=self.second[known], masks=self.masks[known])
 
 
 def decided(calculus: Calculus, masks: Iterable[int], *, atomic_only: bool = False) -> bool:
@@ -114,6 +101,13 @@ def verdict(network: Network, consistent: bool, *, atomic_only: bool = False) ->
     masks = np.unique(network.masks).tolist()
     certain = decided(network.calculus, masks, atomic_only=atomic_only)
     return Answer.CONSISTENT if certain else Answer.CLOSED
+
+
+def doubt(calculus: Calculus, search: str = "search") -> str:
+    """Why a network that is `CLOSED` may still have no model; `search` is what to call search."""
+    if calculus.decides:
+        return f"for such relations only {search} can exclude one"
+    return "whether closure finds every one is not known of this calculus"
 
 
 def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:

@@ -2,19 +2,20 @@
 
 A file holds `name`, `relations`, `identity`, a `[converse]` table (one entry a pair is enough) and one
 `[composition.R]` table a relation, whose entries are relation sets such as `"DC EC"` or `"*"`. Cells with
-the identity may be left out. Optional keys: `title`, `source`, `[aliases]`, `associative = false` for a table of
-weak composition that is not, `decides = true` if closure decides networks of single relations, and `tractable`, a
-list of relation sets over which it decides as well.
+the identity may be left out. Optional keys: `title`, `source`, `[aliases]`, `terms`, the aliases to print sets
+with, `distinct = true` if two names always mean two things, `associative = false` for a table of weak composition
+that is not, `many_sorted = true` if compositions may be empty, `decides = true` if closure decides networks of
+single relations, and `tractable`, a list of relation sets over which it decides as well.
 """
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import violations
-from epignn.errors import BadCalculus, BadFile, UnknownName, unknown
+from epignn.errors import BadCalculus, BadFile, UnknownName, lookup, unknown
+from epignn.files import parse_toml, quoted, read_text
 
 KEYS = (
     "name",
@@ -22,8 +23,11 @@ KEYS = (
     "source",
     "relations",
     "identity",
+    "distinct",
     "associative",
+    "many_sorted",
     "decides",
+    "terms",
     "aliases",
     "converse",
     "composition",
@@ -38,29 +42,20 @@ def load_calculus(path: Path) -> Calculus:
         BadFile: it cannot be read, or is not such a file.
         BadCalculus: a law is broken; the message names law, cell and what was expected.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadFile(f"cannot read it: {error.strerror}.", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise BadFile("not UTF-8 text; a calculus is a TOML file.", str(path)) from error
-    return read_calculus(text, str(path))
+    return read_calculus(read_text(path), str(path))
 
 
 def read_calculus(text: str, file: str) -> Calculus:
     """Read a calculus from TOML text; `file` names it in errors."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"not a TOML file: {error}.", file) from error
-    try:
-        calculus = _build(raw, file)
+        calculus = _build(parse_toml(text, file), file)
     except UnknownName as error:
         raise BadFile(str(error), file) from error
     broken = [str(violation) for violation in violations(calculus)]
     if broken:
         more = f" {len(broken) - 1} more cells break a law." if len(broken) > 1 else ""
-        hint = " Write associative = false if that is meant." if "associativity" in broken[0] else ""
+        waivers = {"associativity": "associative = false", "compositions are not empty": "many_sorted = true"}
+        hint = "".join(f" Write {key} if that is meant." for law, key in waivers.items() if f"'{law}'" in broken[0])
         raise BadCalculus(f"{file}: {broken[0]}.{hint}{more}")
     return calculus
 
@@ -111,6 +106,9 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
     for alias, meaning in aliases.items():
         for part in str(meaning).split("|"):
             relation(part, f"the alias {alias}")
+    terms = tuple(_words(raw.get("terms", ""), "terms", file))
+    for term in terms:
+        lookup("alias in 'terms'", term, aliases)
     return Calculus(
         name=_need(raw, "name", (str,), file),
         relations=relations,
@@ -118,9 +116,12 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
         converses=converses,
         composition=tuple(composition),
         aliases=aliases,
+        terms=terms,
         title=str(raw.get("title", "")),
         source=str(raw.get("source", "")),
+        distinct=_flag(raw, "distinct", False, file),
         associative=_flag(raw, "associative", True, file),
+        many_sorted=_flag(raw, "many_sorted", False, file),
         decides=_flag(raw, "decides", False, file),
         tractable=frozenset(relation_set(value, "tractable") for value in raw.get("tractable", [])),
     )
@@ -172,9 +173,6 @@ def _words(value: object, where: str, file: str) -> list[str]:
 def write_calculus(calculus: Calculus) -> str:
     """The TOML text of a calculus; `read_calculus` gives the same calculus back."""
 
-    def quoted(text: str) -> str:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
-
     def cell(mask: int) -> str:
         return quoted("*" if mask == calculus.universal else " ".join(calculus.names(mask)))
 
@@ -189,10 +187,16 @@ def write_calculus(calculus: Calculus) -> str:
             ("identity", names[calculus.identity]),
         )
     ]
+    if calculus.distinct:
+        lines.append("distinct = true")
     lines.append(f"associative = {str(calculus.associative).lower()}")
+    if calculus.many_sorted:
+        lines.append("many_sorted = true")
     lines.append(f"decides = {str(calculus.decides).lower()}")
     if calculus.tractable:
         lines.append("tractable = [" + ", ".join(cell(mask) for mask in sorted(calculus.tractable)) + "]")
+    if calculus.terms:
+        lines.append(f"terms = {quoted(' '.join(calculus.terms))}")
     if calculus.aliases:
         lines += ["", "[aliases]"]
         lines += [f"{quoted(alias)} = {quoted(meaning)}" for alias, meaning in calculus.aliases.items()]

@@ -7,7 +7,7 @@ import typer
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.laws import LAWS
+from epignn.calculus.laws import laws_of
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.cli.output import emit_json, table
 
@@ -27,7 +27,8 @@ def list_calculi(as_json: Json = False) -> None:
             {"calculi": [{"name": c.name, "title": c.title, "relations": list(c.relations)} for c in calculi]}
         )
         return
-    table(("name", "what it tells", "relations"), [(c.name, c.title, " ".join(c.relations)) for c in calculi])
+    rows = [(c.name, c.title, " ".join(c.words(c.universal))) for c in calculi]
+    table(("name", "what it tells", "relations"), rows)
 
 
 @app.command()
@@ -72,14 +73,17 @@ def _print(calculus: Calculus) -> None:
     typer.echo(f"{calculus.name}: {calculus.title or 'no title'}")
     if calculus.source:
         typer.echo(f"source: {calculus.source}")
-    typer.echo(f"identity: {names[calculus.identity]}")
+    typer.echo(f"identity: {names[calculus.identity]}{' (two names mean two things)' if calculus.distinct else ''}")
+    if calculus.terms:
+        typer.echo("terms: " + ", ".join(f"{term} = {calculus.aliases[term]}" for term in calculus.terms))
     pairs = [f"{a}–{names[c]}" for a, c in zip(names, calculus.converses, strict=True) if names[c] != a]
     typer.echo(f"converses: {', '.join(pairs) or 'every relation is its own'}")
+    words = {word: calculus.parse_one(word) for word in calculus.words(calculus.universal)}
     rows = [
-        (left, *(calculus.format(mask).replace("|", " ") for mask in row))
-        for left, row in zip(names, calculus.composition, strict=True)
+        (left, *(calculus.format(calculus.compose(first, second)).replace("|", " ") for second in words.values()))
+        for left, first in words.items()
     ]
-    table(("∘", *names), rows, "composition (* is any relation)")
+    table(("∘", *words), rows, "composition (* is any relation)")
 
 
 @app.command()
@@ -89,7 +93,7 @@ def validate(
 ) -> None:
     """Check a calculus file against the laws of the algebra; a broken law is an error that names the cell."""
     calculus = load_calculus(file)
-    laws = [law for law in LAWS if law != "associativity" or calculus.associative]
+    laws = list(laws_of(calculus))
     if as_json:
         emit_json(
             {

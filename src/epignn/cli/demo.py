@@ -26,39 +26,36 @@ def demo(
     from epignn.calculus.solve.closure import close
     from epignn.formats.facts import parse_facts
     from epignn.formats.networks import as_networks
-    from epignn.learn.answer import ask
-    from epignn.learn.checkpoint import Trained
     from epignn.learn.config import load_experiment
-    from epignn.learn.fit import Epoch, fit
-    from epignn.learn.sources import split, training_data
+    from epignn.learn.fit import Epoch
+    from epignn.learn.run import objective_of
+    from epignn.learn.run import train as train_run
+    from epignn.reason.neural import Neural
     from epignn.report.pictures import accuracy_by_k, check_name, save
-    from epignn.report.reproduce import cell_problems, measure
+    from epignn.report.reproduce import measure_cells
     from epignn.report.suites import SUITES
 
     check_name(out)
     torch.set_num_threads(1)
     experiment = load_experiment("rcc8", (*SETTINGS, *(("data.per_label=40",) if quick else ())))
     _say("Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.")
-    train, validation = split(training_data(experiment.data), experiment.data, experiment.model, seed)
-    _say(f"Training on {len(train):,} of them, {experiment.training.epochs} epochs, on one core.")
+    objective = objective_of(experiment, seed)
+    _say(f"Training on {len(objective):,} of them, {experiment.training.epochs} epochs, on one core.")
     started = time.perf_counter()
 
     def report(epoch: Epoch) -> None:
         _say(f"  epoch {epoch.number}: loss {epoch.loss:.4f}, validation {epoch.validation:.4f}")
 
-    model = fit(experiment, train, validation, seed, report=report)
+    trained = train_run(experiment, objective, seed=seed, report=report).trained
     seconds = time.perf_counter() - started
     _say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.")
-    results = {}
-    for k, b in CELLS:
-        test = cell_problems(experiment.data, train.relations, k, b, 4 if quick else 30)
-        results[k, b] = measure(model, test, experiment.data)
+    tested = measure_cells(trained, CELLS, 4 if quick else 30, lambda text: None)
+    results = {(cell["k"], cell["b"]): cell for cell in tested}
     average = sum(cell["accuracy"] for cell in results.values()) / len(results)
     curves = {f"b = {b}": [(k, results[k, b]["accuracy"]) for k in range(2, 10)] for b in (1, 2, 3)}
     save(accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)"), out)
-    trained = Trained("demo", model, experiment, train.relations, seed, {})
     (network,) = as_networks(parse_facts(FACTS, "the facts"), None, "the facts")
-    learnt = ask(trained, network, *QUESTION)
+    (learnt,) = Neural.of(trained).answer([(network, *QUESTION)])
     exact = network.calculus.format(close(network).relations(*QUESTION))
     if as_json:
         cells = list(results.values())
@@ -67,7 +64,7 @@ def demo(
                 "average": average,
                 "training_seconds": seconds,
                 "cells": cells,
-                "answer": vars(learnt),
+                "answer": learnt.chances(),
                 "exact": exact,
             }
         )

@@ -1,28 +1,36 @@
-"""`epignn train`, `evaluate`, `predict` and `ask`: learnt models. Torch is loaded only when one runs."""
+"""`epignn train`, `evaluate` and `predict`: learnt models. Torch is loaded only when one runs."""
 
 import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, progress, table, working
-from epignn.errors import BadArgument, BadFile, EpignnError
+from epignn.cli.output import emit_json, epochs, progress, table, working
+from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
     from epignn.learn.checkpoint import Trained
-    from epignn.learn.config import Experiment
     from epignn.learn.fit import Epoch
+    from epignn.learn.objectives.api import Objective
+    from epignn.learn.run import Run
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
-NAMES = {"interval": "ia", "allen": "ia"}
+Device = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, mps, or auto for the best there is.")]
+Code = Annotated[
+    list[Path],
+    typer.Option(
+        "--code",
+        metavar="FILE.py",
+        help="A Python file that the model, task or objective is a class of. It is executed.",
+    ),
+]
 LINKS = "Link prediction"
 
 
@@ -30,146 +38,129 @@ def train(
     what: Annotated[
         str,
         typer.Argument(
-            help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, …), a .toml file, or a folder of "
-            "CSV or JSON Lines files. For link prediction: wn18rr:v1 … fb237:v4, a folder with train.txt, or a "
-            "file of triples (.tsv)."
+            help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, wn18rr:v1 …), a .toml file, a "
+            "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
         "runs/model"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Of initial values, split and order.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Chooses initial weights, what is held out, and the order of training.")
+    ] = 0,
     settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
+    model: Annotated[
+        str | None,
+        typer.Option(help="The kind of model: a name (epignn), or path/to/file.py:Class for one of your own."),
+    ] = None,
     calculus: Annotated[
-        str, typer.Option(help="Whose relations a folder of files speaks of; none: its own.")
+        str,
+        typer.Option(help="The calculus that a folder of labelled graphs is about; none, if it is about none."),
     ] = "rcc8",
+    preset: Annotated[
+        str, typer.Option(help="Settings: best, paper, or a .toml file.", rich_help_panel=LINKS)
+    ] = "best",
+    device: Device = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
     ] = None,
-    preset: Annotated[str, typer.Option(help="For link prediction: best, paper, or a .toml file.")] = "best",
+    code: Code = [],
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
-    from epignn.kgc.splits import is_task
-
-    if is_task(what):
-        from epignn.cli import kgc
-
-        return kgc.train(what, out, seed, settings, preset, threads, as_json)
     import torch
 
-    from epignn.learn.calibrate import calibrate, save_calibration
-    from epignn.learn.checkpoint import save_config
-    from epignn.learn.fit import fit, read_history
-    from epignn.learn.sources import split, training_data
+    from epignn.learn.config import experiment_for
+    from epignn.learn.run import objective_of
+    from epignn.learn.run import train as train_run
     from epignn.report.record import circumstances
 
     torch.set_num_threads(threads)
-    experiment = _experiment(what, settings, calculus)
-    ran: list[Epoch] = []
-    with _curves(tensorboard, experiment) as curve:
-        with progress("data") as report:
-            data = training_data(experiment.data, report)
-        graphs, validation = split(data, experiment.data, experiment.model, seed)
-        with _epochs(experiment.name) as show:
+    chosen = [*settings, *([f"model.kind={json.dumps(model)}"] if model is not None else [])]
+    experiment = experiment_for(what, chosen, calculus, preset, code)
+    named = [experiment.model.kind, experiment.data.task, experiment.objective.kind]
+    files: list[Path | str] = [*code, *(name.rpartition(":")[0] for name in named if ".py:" in name)]
+    with progress("data") as report:
+        objective = objective_of(experiment, seed, device, files, report)
+    for note in objective.notes():
+        typer.echo(note, err=True)
+    record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
+    with (
+        _curves(tensorboard, objective) as curve,
+        epochs(experiment.name, objective.metric, objective.unit) as show,
+    ):
 
-            def keep(epoch: "Epoch") -> None:
-                ran.append(epoch)
-                show(epoch)
-                curve(epoch)
+        def follow(epoch: "Epoch") -> None:
+            show(epoch)
+            curve(epoch)
 
-            model = fit(experiment, graphs, validation, seed, out, keep)
-    history = read_history(out)
-    best = max(epoch["validation"] for epoch in history)
-    record = {
-        **circumstances(),
-        "validation": best,
-        "graphs": len(graphs),
-        "command": " ".join(["epignn", *sys.argv[1:]]),
-    }
-    calibration = None
-    if ran:
-        save_config(out, experiment, graphs.relations, seed, record)
-        if len(validation):
-            calibration = calibrate(model, validation, experiment.training.temperature)
-            save_calibration(out, calibration)
+        run = train_run(
+            experiment, objective, seed=seed, out=out, device=device, code=files, record=record, report=follow
+        )
     if as_json:
-        document = {"out": str(out), "epochs": len(history), "validation": best}
-        emit_json({**document, "calibration": asdict(calibration) if calibration else None})
-    elif ran:
-        typer.echo(f"{out}: validation accuracy {best:.4f} after {len(history)} epoch{'s' * (len(history) > 1)}")
-        if calibration:
-            typer.echo(f"{out}: {calibration}")
-    else:
+        emit_json({"data": what, **_told(run, out)})
+        return
+    if run.ended_before:
         typer.echo(f"{out}: this run had ended already; choose another folder for a new one")
+    typer.echo(f"{out}: {_result(run)}")
+    if run.calibration:
+        typer.echo(f"{out}: {run.calibration}")
 
 
-def _experiment(what: str, settings: list[str], calculus: str) -> "Experiment":
-    from epignn.learn.config import load_experiment
-    from epignn.learn.sources import folder_files
+def _result(run: "Run") -> str:
+    """The validation of the epoch that was kept."""
+    best, count, training = run.best, len(run.history), run.trained.experiment.training
+    epochs_run = f"{count} epoch{'s' * (count > 1)}"
+    if best["validation"] is None:
+        return f"{epochs_run}; nothing was held out, so the last one is kept"
+    early = ""
+    if count < training.epochs * training.starts:
+        early = f"; none of the last {training.patience} was better, so training ended"
+    reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
+    return f"{reached} in epoch {best['epoch']} of {epochs_run}{early}"
 
-    folder = Path(what)
-    if not folder.is_dir():
-        return load_experiment(NAMES.get(what, what), settings)
-    known = "" if calculus == "none" else calculus
-    preset = load_experiment("ia" if known in (*NAMES, "ia") else "rcc8" if known else "clutrr", settings)
-    files = tuple(folder_files(folder))
-    return replace(preset, name=folder.name, data=replace(preset.data, calculus=known, source="", files=files))
+
+def _told(run: "Run", out: Path) -> dict[str, Any]:
+    training = run.trained.experiment.training
+    return {
+        "out": str(out),
+        "epochs": len(run.history),
+        "ended_early": len(run.history) < training.epochs * training.starts,
+        "metric": run.objective.metric,
+        "validation": run.best["validation"],
+        "calibration": run.calibration.to_dict() if run.calibration else None,
+    }
 
 
-def _curves(folder: Path | None, experiment: "Experiment") -> AbstractContextManager[Callable[["Epoch"], None]]:
+def _curves(folder: Path | None, objective: "Objective") -> AbstractContextManager[Callable[["Epoch"], None]]:
     """What writes curves for TensorBoard, if a folder is named."""
     if folder is None:
         return nullcontext(lambda epoch: None)
-    from epignn.learn.tensorboard import curves
+    from epignn.learn.track import curves
 
-    return curves(folder, experiment.training)
-
-
-@contextmanager
-def _epochs(name: str) -> Iterator[Callable[["Epoch"], None]]:
-    """Live progress: a bar for people, a line an epoch otherwise."""
-    if not sys.stderr.isatty():
-        yield lambda e: typer.echo(
-            f"{name} epoch {e.number}/{e.epochs} loss {e.loss:.4f} validation {e.validation:.4f} "
-            f"{e.graphs_per_second:.0f} graphs/s {e.seconds_left:.0f} s left",
-            err=True,
-        )
-        return
-    from rich import progress as bars
-    from rich.console import Console
-
-    fields = "loss {task.fields[loss]} validation {task.fields[accuracy]} {task.fields[speed]} graphs/s"
-    text = "{task.description} " + fields
-    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn(text), bars.TimeRemainingColumn())
-    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task(name, total=None, loss="–", accuracy="–", speed="–")
-
-        def show(e: "Epoch") -> None:
-            shown.update(
-                task,
-                completed=e.number,
-                total=e.epochs,
-                loss=f"{e.loss:.4f}",
-                accuracy=f"{e.validation:.4f}",
-                speed=f"{e.graphs_per_second:.0f}",
-            )
-
-        yield show
+    return curves(folder, objective.metric, objective.unit)
 
 
 def evaluate(
     model: ModelName,
-    files: Annotated[
-        list[Path],
+    what: Annotated[
+        list[str],
         typer.Argument(
-            help="Benchmark files: CSV or JSON Lines, also gzipped. For link prediction: what `train` takes."
+            metavar="DATA...",
+            help="Files of labelled graphs: CSV or JSON Lines, also gzipped. For a model of links: wn18rr:v1 …, a "
+            "folder with test.txt, or a file of triples.",
         ),
     ],
     negatives: Annotated[
-        Path | None, typer.Option(help="For link prediction: stored negatives, written here if not there.")
+        Path | None,
+        typer.Option(
+            help="Rank among the negatives of this file; where it is not there, they are drawn and written to it.",
+            rich_help_panel=LINKS,
+        ),
     ] = None,
+    device: Device = "cpu",
+    code: Code = [],
     as_json: Json = False,
 ) -> None:
     """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems.
@@ -179,52 +170,55 @@ def evaluate(
     if model.endswith(".toml"):
         from epignn.cli.distil import evaluate_exact
 
-        return evaluate_exact(Path(model), files, as_json)
-    from epignn.kgc.store import is_run
-
-    if is_run(model):
-        from epignn.cli import kgc
-
-        return kgc.evaluate(model, [str(file) for file in files], negatives, as_json)
+        return evaluate_exact(Path(model), [Path(file) for file in what], as_json)
     from epignn.learn.checkpoint import load_model
+    from epignn.learn.evaluate import evaluate_file
 
-    trained = load_model(model)
+    trained = load_model(model, device, code)
+    if trained.config.ranks:
+        return _evaluate_links(trained, what, negatives, as_json)
     results = []
     with progress("files") as report:
-        for number, file in enumerate(files):
-            report(number, len(files))
-            results.append(_evaluate_file(trained, file))
+        for number, file in enumerate(what):
+            report(number, len(what))
+            results.append(evaluate_file(trained, Path(file)))
     if as_json:
         emit_json({"model": model, "results": results})
         return
+    columns = ("k", "b", "n", "distinct")
     rows = [
         (
             Path(r["file"]).name,
-            r["k"],
-            r["b"],
-            r["n"],
-            r["distinct"],
+            *(r[column] for column in columns),
             f"{r['accuracy']:.4f}",
             f"{r['low']:.4f}–{r['high']:.4f}",
         )
         for r in results
     ]
-    table(("file", "k", "b", "n", "distinct", "accuracy", "95 % interval"), rows)
+    table(("file", *columns, "accuracy", "95 % interval"), rows)
 
 
-def _evaluate_file(trained: "Trained", file: Path) -> dict[str, Any]:
-    from epignn.learn.collate import prepare_for
-    from epignn.learn.evaluate import scores
-    from epignn.learn.sources import read
-    from epignn.report.figures import figures
+def _evaluate_links(trained: "Trained", what: Sequence[str], negatives: Path | None, as_json: bool) -> None:
+    """Every protocol of link prediction, beside baselines, on the test graphs of some tasks."""
+    from epignn.reason.links import Links, negatives_of
 
-    data = read(file, trained.experiment.data.calculus, trained.relations)
-    try:
-        graphs = prepare_for(trained.experiment.model, data)
-    except EpignnError as error:
-        raise BadFile(str(error), str(file)) from error
-    right = int((scores(trained.model, graphs).argmin(1) == graphs.label).sum())
-    return {"file": str(file), **figures(data, right)}
+    links = Links(trained)
+    results: list[dict[str, Any]] = []
+    for name in what:
+        side = links.side(name)
+        stored = negatives_of(side, negatives)
+        typer.echo(f"{name}: {side}", err=True)
+        with progress(name) as report:
+            found = links.evaluate(side, stored, report)
+        results.append({"data": name, "questions": 2 * len(side.test), "seed": stored.seed, "metrics": found})
+    if as_json:
+        emit_json({"model": trained.name, "results": results})
+        return
+    for result in results:
+        found = result["metrics"]
+        columns = ("", *(name.replace("model", Path(trained.name).name) for name in found))
+        rows = [(metric, *(f"{figures[metric]:.4f}" for figures in found.values())) for metric in found["model"]]
+        table(columns, rows, f"{result['data']}, {result['questions']:,} questions")
 
 
 def predict(
@@ -232,18 +226,22 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Facts, .csp or .json with --query A B; or a benchmark file, CSV or JSON Lines. For link "
-            "prediction: a file of triples, whose entities may be new."
+            help="Facts, .csp or .json with --query A B; or a file of labelled graphs, CSV or JSON Lines. For a "
+            "model of links: a file of triples, whose entities may be new."
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
-    head: Annotated[str | None, typer.Option(help="For link prediction: of whom?", rich_help_panel=LINKS)] = None,
+    head: Annotated[
+        str | None, typer.Option(help="The entity that links start from.", rich_help_panel=LINKS)
+    ] = None,
     relation: Annotated[
-        str | None, typer.Option(help="Which relation? `R^-1` asks for heads.", rich_help_panel=LINKS)
+        str | None,
+        typer.Option(help="The relation of the links; R^-1 asks who has R to --head.", rich_help_panel=LINKS),
     ] = None,
     queries: Annotated[
-        Path | None, typer.Option(help="A head and a relation on each line.", rich_help_panel=LINKS)
+        Path | None,
+        typer.Option(help="A file of questions: a head and a relation on each line.", rich_help_panel=LINKS),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
     include_known: Annotated[
@@ -255,45 +253,95 @@ def predict(
             "--skip-unknown", help="Pass over facts of relations new to the model.", rich_help_panel=LINKS
         ),
     ] = False,
+    device: Device = "cpu",
+    code: Code = [],
     as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
 
     With a link prediction model and a file of triples: who is the tail of --head and --relation?
     """
-    from epignn.kgc.store import is_run
-
-    if is_run(model):
-        from epignn.cli import kgc
-
-        questions = kgc.questions_of(head, relation, queries)
-        return kgc.predict(model, file, questions, top, include_known, skip_unknown, out, as_json)
-    from epignn.learn.answer import graphs_of
-    from epignn.learn.answer import predict as predict_graphs
     from epignn.learn.checkpoint import load_model
-    from epignn.learn.sources import SUFFIXES, read
 
-    trained = load_model(model)
+    trained = load_model(model, device, code)
+    if trained.config.ranks:
+        questions = _questions(head, relation, queries)
+        return _predict_links(trained, file, questions, top, include_known, skip_unknown, out, as_json)
+    from epignn.reason.neural import Neural
+    from epignn.tasks.own import SUFFIXES, read
+
+    neural = Neural.of(trained)
     if file.name.endswith(SUFFIXES):
         if query is not None:
             raise BadArgument(f"{file.name} names its own pairs; leave --query out.")
-        data = read(file, trained.experiment.data.calculus, trained.relations)
+        data = read(file, trained.experiment.calculus, trained.relations)
         pairs = [(str(h), str(t)) for h, t in zip(data.query_head.tolist(), data.query_tail.tolist(), strict=True)]
     elif query is None:
-        raise BadArgument("which pair? Give --query A B; only benchmark files name their own.")
+        raise BadArgument("which pair? Give --query A B; only files of labelled graphs name their own.")
     else:
-        data = graphs_of(trained, str(file), *query)
+        data = neural.graphs(str(file), *query)
         pairs = [query] * len(data)
     with working("predicting"):
-        found = predict_graphs(trained, data)
+        found = neural.answer(data)
     rows = [
-        {"row": number, "head": pair[0], "tail": pair[1], **vars(answer)}
+        {"row": number, "head": pair[0], "tail": pair[1], **answer.chances()}
         for number, (pair, answer) in enumerate(zip(pairs, found, strict=True))
     ]
     if as_json:
         emit_json({"model": model, "predictions": rows})
     if out is not None or not as_json:
         write_rows(rows, out, quiet=as_json)
+
+
+def _questions(head: str | None, relation: str | None, file: Path | None) -> list[tuple[str, str]]:
+    """What is asked: one head and relation, or a file with one a line, separated by a tab or by spaces."""
+    if file is None:
+        if head is None or relation is None:
+            raise BadArgument(
+                "which question? Give --head and --relation, or --queries FILE with both on each line."
+            )
+        return [(head, relation)]
+    if head is not None or relation is not None:
+        raise BadArgument("give --head and --relation, or --queries FILE, not both.")
+    from epignn.formats.triples import read_pairs
+
+    return read_pairs(file)
+
+
+def _predict_links(
+    trained: "Trained",
+    file: Path,
+    questions: Sequence[tuple[str, str]],
+    top: int,
+    include_known: bool,
+    skip_unknown: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """The likeliest answers to (head, relation, ?) in a graph that may be new to the model."""
+    from epignn.reason.links import Links
+
+    links = Links(trained)
+    graph, notes = links.graph(file, skip_unknown)
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+    with progress("heads") as report:
+        rows = [one.to_dict() for one in links.answer(graph, questions, top, include_known, report=report)]
+    if not include_known and (stated := links.stated(graph, questions)):
+        typer.echo(
+            f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True
+        )
+    if as_json:
+        emit_json({"model": trained.name, "graph": str(file), "answers": rows})
+    if out is not None:
+        write_rows(rows, out, quiet=as_json)
+    elif not as_json and len(questions) == 1:
+        cells = [
+            (r["rank"], r["tail"], f"{r['probability']:.4f}", f"{r['score']:.3f}", r["path"] or "–") for r in rows
+        ]
+        table(("", "answer", "probability", "score", "supported by"), cells, f"({', '.join(questions[0])}, ?)")
+    elif not as_json:
+        write_rows(rows, None, quiet=False)
 
 
 def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:
@@ -312,7 +360,7 @@ def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> Non
     if out is None:
         typer.echo(text, nl=False)
         return
-    from epignn.learn.checkpoint import write_text
+    from epignn.files import write_text
 
     write_text(out, text)
     if not quiet:

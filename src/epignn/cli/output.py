@@ -4,12 +4,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from epignn.errors import BadFile
+if TYPE_CHECKING:
+    from epignn.learn.fit import Epoch
 
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
@@ -39,17 +39,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).replace(",", "").replace("-", "", 1).isdigit()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise BadFile(f"cannot write it: {error.strerror}.", str(path)) from error
 
 
 @contextmanager
@@ -83,3 +72,31 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with bars.Progress(*columns, console=Console(stderr=True)) as shown:
         task = shown.add_task(what, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def epochs(name: str, metric: str, unit: str) -> Iterator[Callable[["Epoch"], None]]:
+    """Live progress of training: a bar for people, a line an epoch otherwise."""
+
+    def text(epoch: "Epoch") -> str:
+        reached = "–" if epoch.validation is None else f"{epoch.validation:.4f}"
+        return f"loss {epoch.loss:.4f} validation {metric} {reached} {epoch.speed:.0f} {unit}/s"
+
+    if not sys.stderr.isatty():
+        yield lambda epoch: typer.echo(
+            f"{name} epoch {epoch.number}/{epoch.epochs} {text(epoch)} {epoch.seconds_left:.0f} s left", err=True
+        )
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.fields[told]}"),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
+        line = shown.add_task(name, total=None, told="")
+        yield lambda epoch: shown.update(line, completed=epoch.number, total=epoch.epochs, told=text(epoch))

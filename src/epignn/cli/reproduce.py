@@ -1,30 +1,41 @@
 """`epignn reproduce`: the paper's tables, run by run."""
 
-from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from epignn.cli.output import emit_json, table, working
-from epignn.errors import BadArgument, lookup, unknown
-from epignn.report.suites import SUITES, Suite
+from epignn.entries import is_file
+from epignn.errors import BadArgument, lookup
+from epignn.report.suites import SUITES
+
+if TYPE_CHECKING:
+    from epignn.report.suites import Suite
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}, kgc.")],
+    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}.")],
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Only this seed, so that several may run side by side.")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Only this row of the table.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Only this row of the table, or the rows whose names have these words.")
+    ] = None,
+    models: Annotated[
+        list[str],
+        typer.Option(
+            "--model", help="One more row: a kind of model by name, or path/to/file.py:Class for one of your own."
+        ),
+    ] = [],
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smoke test; its records are kept apart.")] = False,
+    device: Annotated[str, typer.Option(help="Where models are trained: cpu, cuda, mps or auto.")] = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -32,33 +43,34 @@ def reproduce(
 
     Pictures go beside the records: accuracy, learnt relation vectors, parameters, training time.
     """
-    if what == "kgc":
-        from epignn.cli import kgc
-
-        chosen = range(seeds or 3) if seed is None else [seed]
-        return kgc.reproduce(only, chosen, results, runs, report, quick, threads, as_json)
     import torch
 
     from epignn.report.record import read_records
-    from epignn.report.report import notes, rows
 
-    if what not in SUITES:
-        raise unknown("table", what, [*SUITES, "kgc"])
-    suite = SUITES[what]
-    asked = _only(suite, only)
+    suite = lookup("table", what, SUITES).with_models(models)
+    asked = suite if only is None else suite.only(only)
+    if quick and suite.links and only is None:
+        asked = suite.only(suite.variants[0].name.partition(" ")[0])
     folder = results / (f"{what}-quick" if quick else what)
+    code = [Path(kind.rpartition(":")[0]) for kind in models if is_file(kind)]
     torch.set_num_threads(threads)
     if not report:
         from epignn.report.reproduce import reproduce as run_suite
 
         chosen = range(seeds or suite.seeds) if seed is None else [seed]
-        shown = run_suite(what, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True))
+        shown = run_suite(
+            what, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
+        )
     recorded = read_records(folder)
     if report:
         rows_asked = {variant.name for variant in asked.variants}
-        shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r["seed"])]
+        shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
         if not shown:
             raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
+    if suite.links:
+        return _links(what, suite, shown, recorded, folder, quick, as_json)
+    from epignn.report.tables import notes, rows
+
     columns, lines = rows(asked, shown)
     pictures, remarks = _draw(suite, recorded, folder, runs, "-quick" if quick else "")
     remarks = notes(asked, shown) + remarks
@@ -74,19 +86,8 @@ def reproduce(
         typer.echo(f"picture: {path}, and .svg")
 
 
-def _only(suite: Suite, row: str | None) -> Suite:
-    """A suite with one of its rows and the paper's figures that are not of other rows; or with all."""
-    if row is None:
-        return suite
-    variants = {variant.name: variant for variant in suite.variants}
-    chosen = lookup("row", row, variants)
-    others = tuple(f"{name} " for name in variants if name != row)
-    paper = {name: figure for name, figure in suite.paper.items() if not name.startswith(others)}
-    return replace(suite, variants=(chosen,), paper=MappingProxyType(paper))
-
-
 def _draw(
-    suite: Suite, records: list[dict[str, Any]], folder: Path, runs: Path, suffix: str
+    suite: "Suite", records: list[dict[str, Any]], folder: Path, runs: Path, suffix: str
 ) -> tuple[list[Path], list[str]]:
     """The pictures of a suite, and what could not be drawn."""
     from epignn.report.draw import draw, draw_vectors
@@ -95,3 +96,39 @@ def _draw(
         pictures = draw(suite, records, folder)
         vectors, missing = draw_vectors(suite, records, runs, folder, suffix)
     return [*pictures, *vectors], missing
+
+
+def _links(
+    what: str,
+    suite: "Suite",
+    shown: list[dict[str, Any]],
+    recorded: list[dict[str, Any]],
+    folder: Path,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """The link prediction table, and one of every protocol for each preset."""
+    from epignn.report.links import METRIC, PRESETS, draw, protocols, rows
+
+    picture = None if quick else draw(recorded, folder)
+    columns, lines = rows(shown)
+    every = {preset: protocols(shown, preset) for preset in PRESETS}
+    if as_json:
+        told = {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()}
+        emit_json(
+            {
+                "table": what,
+                "metric": METRIC,
+                "columns": columns,
+                "rows": lines,
+                "protocols": told,
+                "pictures": [str(picture)] if picture is not None else [],
+            }
+        )
+        return
+    table(columns, lines, suite.title)
+    for preset, (names, figures) in every.items():
+        if figures:
+            table(names, figures, f"Every protocol (%), {preset}")
+    if picture is not None:
+        typer.echo(f"picture: {picture}, and .svg")

@@ -1,8 +1,8 @@
-"""Longer and shorter walks from given ones: a part of a walk is replaced by one that comes to the same.
+"""Longer and shorter walks from given ones, by replacing parts with others that compose to the same relation.
 
-Where a training walk, say a then b, is labelled c, a walk with an edge c keeps its label when the edge becomes a,
-b; and a walk with a, b keeps it when they become c, a relation that may stand on no edge of the training data. Long
-walks show a model that composes in any order which parts come to nothing that is known.
+If the training walk a, b has the label c, then a walk with an edge c keeps its label when that edge is replaced by
+a, b; and a walk with a, b keeps it when these are replaced by c, a relation that may occur on no training edge.
+Long walks show a model that composes in any order which of their parts compose to no named relation.
 """
 
 from collections import Counter, defaultdict
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.dataset import Dataset, Ints, offsets
-from epignn.data.prepare import between, distances
+from epignn.data.reach import between, distances
 
 Walk = tuple[int, ...]
 AGREEMENT = 0.9
-"""The share of distinct problems that must agree on what two relations come to."""
+"""The share of distinct problems that must agree on what a walk composes to."""
 
 
 def equal_paths(data: Dataset, steps: int = 2) -> dict[Walk, int]:
-    """What walks of up to so many edges come to, as far as the graphs of a data set agree on it.
+    """What walks of two up to `steps` edges compose to, as far as the graphs of a data set agree on it.
 
-    Those that are one walk state it, each distinct one once.
+    Each distinct graph that is one walk has one vote: its label.
     """
     walks = {(walk, label) for walk, label in _walks(data) if 2 <= len(walk) <= steps}
     votes: dict[Walk, Counter[int]] = defaultdict(Counter)
@@ -34,7 +34,7 @@ def equal_paths(data: Dataset, steps: int = 2) -> dict[Walk, int]:
 
 
 def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator, steps: int = 2) -> Dataset:
-    """A data set and `count` more walks, each a given one with parts replaced by their equals.
+    """A data set and `count` more walks, each a given one with parts replaced by others of the same composition.
 
     Args:
         data: graphs; those that are one walk from head to tail are varied.
@@ -59,7 +59,7 @@ def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator, s
 
 
 def _shortened(walk: Walk, length: int, known: dict[Walk, int], steps: int, rng: np.random.Generator) -> Walk:
-    """A walk with a part replaced by one edge, over and over, as far as it goes."""
+    """A walk with parts replaced by one edge each until it has `length` edges, or no part can be."""
     while len(walk) > length:
         parts = [
             (at, at + size)
@@ -75,7 +75,7 @@ def _shortened(walk: Walk, length: int, known: dict[Walk, int], steps: int, rng:
 
 
 def _lengthened(walk: Walk, length: int, ways: dict[int, list[Walk]], rng: np.random.Generator) -> Walk:
-    """A walk with one edge replaced by several, over and over, as far as it goes."""
+    """A walk with edges replaced by several until it has `length` edges, or none can be."""
     while len(walk) < length:
         room = length - len(walk) + 1
         choices = [(at, part) for at, relation in enumerate(walk) for part in ways[relation] if len(part) <= room]
@@ -89,24 +89,20 @@ def _lengthened(walk: Walk, length: int, ways: dict[int, list[Walk]], rng: np.ra
 def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
     """The graphs that are one walk from head to tail, as the relations along it.
 
-    Either all their edges are, in their order; or what lies between head and tail is one path.
+    Either all their edges, in their order, are that walk; or the edges between head and tail are one path.
     """
-    in_order = _in_order(data)
-    yield from _labels(data.select(in_order))
-    rest = between(data.select(~in_order))
-    start = offsets(rest.node_count)
-    base = np.repeat(start[:-1], rest.edge_count)
-    ahead = distances(
-        rest.edge_source + base, rest.edge_target + base, rest.query_head + start[:-1], int(start[-1])
-    )
-    path = rest.edge_count == ahead[rest.query_tail + start[:-1]]
-    graph = np.repeat(np.arange(len(rest)), rest.edge_count)
-    order = np.lexsort((ahead[rest.edge_source + base], graph))
+    straight = in_order(data)
+    yield from _labels(data.select(straight))
+    rest = between(data.select(~straight))
+    start, graph, source, target, head, tail = rest.disjoint()
+    ahead = distances(source, target, head, int(start[-1]))
+    path = rest.edge_count == ahead[tail]
+    order = np.lexsort((ahead[source], graph))
     edges = {name: getattr(rest, name)[order] for name in ("edge_source", "edge_target", "edge_label")}
     yield from _labels(replace(rest, **edges).select(path))
 
 
-def _in_order(data: Dataset) -> NDArray[np.bool_]:
+def in_order(data: Dataset) -> NDArray[np.bool_]:
     """Whether the edges of each graph, in their order, are a walk from head to tail."""
     walk: NDArray[np.bool_] = data.edge_count > 0
     graph = np.repeat(np.arange(len(data)), data.edge_count)
@@ -120,7 +116,7 @@ def _in_order(data: Dataset) -> NDArray[np.bool_]:
 
 
 def _labels(data: Dataset) -> Iterator[tuple[Walk, int]]:
-    """The edges' labels of each graph, and its own."""
+    """The labels of the edges of each graph, and its own label."""
     labels, offset = data.edge_label.tolist(), data.edge_offset.tolist()
     for g, label in enumerate(data.label.tolist()):
         yield tuple(labels[offset[g] : offset[g + 1]]), label

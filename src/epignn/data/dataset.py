@@ -1,12 +1,12 @@
 """Dataset: many small relational graphs with one query each, as flat arrays.
 
-Graph `g` owns the edges `edge_offset[g]:edge_offset[g + 1]`; its nodes are numbered from 0. Nothing here
-knows files, calculi or torch: readers and generators make a `Dataset`, models and provers take it.
+Graph `g` has the edges `edge_offset[g]:edge_offset[g + 1]`; its nodes are numbered from 0. Readers and generators
+make data sets, models and provers take them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ Offsets = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Example:
-    """One problem in words: edges as `(source, relation, target)`, a query pair and its label.
+    """One problem with names: edges as `(source, relation, target)`, a query pair and its label.
 
     >>> print(Example(((0, "EC", 1), (1, "NTPPI", 2)), (0, 2), "DC"))
     EC(0, 1), NTPPI(1, 2) entails DC(0, 2)
@@ -45,7 +45,7 @@ class Dataset:
         edge_source, edge_target: node numbers within the graph, shape (E,).
         edge_label: base relation from source to target, shape (E,).
         query_head, query_tail, label: the relation asked for, and its answer, shape (G,).
-        k, b: path length and number of base branches of the whole set; 0 where unknown or mixed.
+        k, b: path length and number of base branches of all graphs; 0 where unknown or mixed.
 
     >>> data = Dataset(("DC", "EC"), [3], [0, 2], [0, 1], [1, 2], [1, 0], [0], [2], [1])
     >>> print(data.example(0))
@@ -81,7 +81,7 @@ class Dataset:
         return np.diff(self.edge_offset)
 
     def select(self, indices: NDArray[Any] | Sequence[int] | slice) -> "Dataset":
-        """Some of the graphs, in the order given; a boolean mask or a slice will do too."""
+        """Some of the graphs, in the order given; also by a boolean mask or a slice."""
         chosen = np.arange(len(self))[indices if isinstance(indices, slice) else _as_index(indices)]
         count = self.edge_count[chosen]
         offset = offsets(count)
@@ -99,6 +99,14 @@ class Dataset:
             k=self.k,
             b=self.b,
         )
+
+    def disjoint(self) -> "Disjoint":
+        """All graphs as one disjoint graph."""
+        start = offsets(self.node_count)
+        base = np.repeat(start[:-1], self.edge_count)
+        graph = np.repeat(np.arange(len(self)), self.edge_count)
+        head, tail = self.query_head + start[:-1], self.query_tail + start[:-1]
+        return Disjoint(start, graph, self.edge_source + base, self.edge_target + base, head, tail)
 
     @classmethod
     def concat(cls, parts: Sequence["Dataset"]) -> "Dataset":
@@ -126,7 +134,7 @@ class Dataset:
         )
 
     def example(self, g: int) -> Example:
-        """Graph number `g`, readable."""
+        """Graph number `g`, with names."""
         start, end = self.edge_offset[g], self.edge_offset[g + 1]
         edges = zip(
             self.edge_source[start:end].tolist(),
@@ -136,6 +144,24 @@ class Dataset:
         )
         query = (int(self.query_head[g]), int(self.query_tail[g]))
         return Example(tuple(edges), query, self.relations[self.label[g]])
+
+
+class Disjoint(NamedTuple):
+    """The graphs of a data set as one graph, whose node numbers run through all of them.
+
+    Attributes:
+        start: the first node of each graph and the end, shape (G + 1,).
+        graph: the graph of each edge, shape (E,).
+        source, target: the nodes of each edge, shape (E,).
+        head, tail: the nodes of each query, shape (G,).
+    """
+
+    start: Offsets
+    graph: Offsets
+    source: Offsets
+    target: Offsets
+    head: Offsets
+    tail: Offsets
 
 
 _ARRAYS = tuple(field.name for field in fields(Dataset) if field.name not in ("relations", "k", "b"))

@@ -14,8 +14,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.calculus.calculi.families import TERMS, Bools, Family, simulate, terms
 from epignn.data.dataset import Dataset, offsets
-from epignn.data.families import TERMS, Bools, Family, simulate, terms
 from epignn.data.kin_rules import rule_table
 from epignn.data.kinship import kinship_table
 from epignn.errors import BadArgument, lookup

@@ -1,5 +1,7 @@
-"""A knowledge graph as arrays: facts, the edges that carry messages, and questions asked from either side."""
+"""A knowledge graph as arrays: facts, the edges along which messages are passed, and questions from either side."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,7 +40,7 @@ class Edges:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Entities, relations and facts (N, 3): head, relation, tail. Relations may be more than those that occur."""
+    """Entities, relations and facts (N, 3): head, relation, tail. Not every relation need occur in a fact."""
 
     entities: tuple[str, ...]
     relations: tuple[str, ...]
@@ -46,7 +48,7 @@ class Graph:
 
     @cached_property
     def edges(self) -> Edges:
-        """The edges that carry messages."""
+        """The edges along which messages are passed."""
         count = len(self.facts)
         head, relation, tail = self.facts.T
         target = np.concatenate([tail, head])
@@ -87,7 +89,7 @@ class Graph:
 
 
 INVERSE = "^-1"
-"""What follows the name of a relation that is asked or told from its tail."""
+"""Suffix of the name of a relation's inverse."""
 
 
 def _int32(values: NDArray[np.integer]) -> Ints:
@@ -102,7 +104,7 @@ def both_sides(triples: Ints, relations: int) -> Ints:
 
 
 class Known:
-    """All triples that are known to hold: which answers of a question are filtered."""
+    """All triples that are known to hold, by which the other right answers of a question are filtered."""
 
     def __init__(self, groups: Sequence[Ints], entities: int, relations: int) -> None:
         asked = np.unique(np.concatenate([both_sides(group, relations) for group in groups]), axis=0)
@@ -125,3 +127,30 @@ class Known:
         place = np.searchsorted(self._pair, pair)
         found: NDArray[np.bool_] = self._pair[np.minimum(place, len(self._pair) - 1)] == pair
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A graph of facts, and triples over the same entities that are held out."""
+
+    graph: Graph
+    valid: Ints
+    test: Ints
+
+    def __str__(self) -> str:
+        graph = self.graph
+        return (
+            f"{len(graph.entities):,} entities, {len(graph.relations):,} relations, {len(graph.facts):,} facts, "
+            f"{len(self.valid):,} validation and {len(self.test):,} test triples"
+        )
+
+    def known(self) -> Known:
+        """All triples of this side: what filtered ranking passes over."""
+        groups = [self.graph.facts, self.valid, self.test]
+        return Known(groups, len(self.graph.entities), len(self.graph.relations))
+
+    def digest(self) -> str:
+        """Tells this side from others: of its names, its facts and its validation triples."""
+        names = json.dumps([self.graph.entities, self.graph.relations]).encode()
+        parts = (names, self.graph.facts.tobytes(), self.valid.tobytes())
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:16]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Masks
+from epignn.calculus.calculi.families import KINDS, TERMS, Bools
 from epignn.data.dataset import Dataset
-from epignn.data.families import KINDS, TERMS, Bools
 from epignn.data.kinship import term_places
 from epignn.errors import BadArgument
 

@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 SHORT = (2, 3, 4)
 SAMPLE = 100_000
 PATIENCE = 1_000_000
-"""Tuples of paths tried in vain for one label before its base graphs are held to be impossible."""
+"""So many tuples of paths are tried in vain for one label before its base graphs count as impossible."""
 
 
 def below(limit: Integers | int, rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> Integers:
@@ -30,7 +30,7 @@ def below(limit: Integers | int, rng: np.random.Generator, shape: int | tuple[in
 
 
 class Pool:
-    """Paths of one length, filed under relations so that one can be drawn for each of many relations."""
+    """Paths of one length by relation, so that one can be drawn for each of many relations."""
 
     def __init__(self, paths: Relations, masks: Masks, filed: NDArray[np.bool_]) -> None:
         """File path p under relation r where `filed[r, p]`."""
@@ -53,6 +53,12 @@ class ShortPaths:
     """
 
     def __init__(self, calculus: Calculus, rng: np.random.Generator) -> None:
+        if calculus.distinct:
+            raise BadArgument(
+                f"problems are not drawn from the table of {calculus.name}: two names mean two things in it, and "
+                "paths that each are possible need not be so together. `epignn generate families` draws them from "
+                "simulated families."
+            )
         self.calculus = calculus
         relations = np.arange(len(calculus))[:, None]
         self.singleton = np.uint64(1) << relations[:, 0].astype(np.uint64)

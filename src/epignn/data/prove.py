@@ -1,4 +1,4 @@
-"""Proofs of benchmark labels: what the calculus itself says of each problem."""
+"""Proofs of benchmark labels, by closing each problem with the calculus."""
 
 from collections.abc import Callable
 from types import MappingProxyType
@@ -20,16 +20,18 @@ METHODS: MappingProxyType[str, Callable[[Networks, Backend], Masks]] = MappingPr
 )
 
 
-def networks(data: Dataset, calculus: Calculus) -> Networks:
-    """The problems as networks over a calculus whose relations are those of the data."""
-    assert data.relations == calculus.relations
+def networks(data: Dataset, calculus: Calculus, means: Masks | None = None) -> Networks:
+    """The problems as networks over a calculus whose relations are those of the data, or are what these mean."""
+    if means is None:
+        assert data.relations == calculus.relations
+        means = np.uint64(1) << np.arange(len(calculus), dtype=np.uint64)
     return Networks(
         calculus,
         data.node_count,
         data.edge_offset,
         data.edge_source,
         data.edge_target,
-        np.uint64(1) << data.edge_label.astype(np.uint64),
+        means[data.edge_label],
         data.query_head,
         data.query_tail,
     )
@@ -43,7 +45,7 @@ def answers(data: Dataset, calculus: Calculus, method: str = "closure", backend:
 def prove(data: Dataset, calculus: Calculus, backend: Backend = "auto") -> NDArray[np.bool_]:
     """Whether each problem is consistent by DPC+ and its label entailed by closure.
 
-    For single relations both methods decide; they have to agree that the label alone is left.
+    Both methods decide networks of single relations; each has to leave the label alone.
     """
     label = np.uint64(1) << data.label.astype(np.uint64)
     by_elimination = answers(data, calculus, "dpc", backend)

@@ -1,4 +1,4 @@
-"""Statements: facts over a vocabulary that belongs to no calculus, in the direction in which they were made."""
+"""Statements: facts over a vocabulary that belongs to no calculus, in the direction in which they are given."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from epignn.calculus.algebra import members
+from epignn.calculus.network import Fact, Network
 from epignn.data.dataset import Dataset
-from epignn.errors import BadArgument, BadFile, unknown
-from epignn.formats.facts import RawNetwork
+from epignn.errors import BadArgument, unknown
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class Statements:
         edges: source, target and relation of each fact, by number.
 
     >>> facts = Statements.of(("mother", "uncle"), [("ann", "mother", "bea"), ("bea", "uncle", "carl")])
-    >>> facts.fact(1)
-    'uncle(bea, carl)'
+    >>> print(facts.fact(1))
+    uncle(bea, carl)
     """
 
     relations: tuple[str, ...]
@@ -46,27 +47,19 @@ class Statements:
             edges.append((source, target, position[relation]))
         return cls(relations, tuple(names), tuple(edges))
 
-    @classmethod
-    def read(cls, raw: RawNetwork, relations: tuple[str, ...], file: str) -> "Statements":
-        """Facts as a file has them.
-
-        Raises:
-            BadFile: a relation is not in the vocabulary; the message tells where it stands.
-        """
-        for fact in raw.facts:
-            if len(fact.relations) != 1 or fact.relations[0] not in relations:
-                message = unknown("relation", "|".join(fact.relations), relations)
-                raise BadFile(str(message), file, fact.line, fact.column)
-        return cls.of(relations, ((fact.head, fact.relations[0], fact.tail) for fact in raw.facts))
-
     def __len__(self) -> int:
         """The number of facts."""
         return len(self.edges)
 
-    def fact(self, f: int) -> str:
-        """A fact in words."""
+    def fact(self, f: int) -> Fact:
+        """A fact as text."""
+        head, relation, tail = self.triple(f)
+        return Fact(relation, head, tail)
+
+    def triple(self, f: int) -> tuple[str, str, str]:
+        """A fact as head, relation and tail."""
         source, target, relation = self.edges[f]
-        return f"{self.relations[relation]}({self.names[source]}, {self.names[target]})"
+        return self.names[source], self.relations[relation], self.names[target]
 
     def position(self, name: str) -> int:
         """The number of an entity."""
@@ -79,28 +72,19 @@ class Statements:
         return replace(self, edges=tuple(self.edges[f] for f in facts))
 
     def ahead(self, start: int) -> dict[int, int]:
-        """How many facts lead from an entity to each that they lead to at all."""
-        return self._reached(start, 0, 1)
+        """The distance, in facts, from an entity to each that can be reached from it."""
+        return reached(((source, target) for source, target, _ in self.edges), start)
 
     def behind(self, start: int) -> dict[int, int]:
-        """How many facts lead from each entity to this one, where any do."""
-        return self._reached(start, 1, 0)
+        """The distance, in facts, from each entity that reaches this one."""
+        return reached(((target, source) for source, target, _ in self.edges), start)
 
-    def _reached(self, start: int, this: int, other: int) -> dict[int, int]:
-        near: dict[int, list[int]] = {}
-        for edge in self.edges:
-            near.setdefault(edge[this], []).append(edge[other])
-        found, queue = {start: 0}, deque([start])
-        while queue:
-            at = queue.popleft()
-            for entity in near.get(at, ()):
-                if entity not in found:
-                    found[entity] = found[at] + 1
-                    queue.append(entity)
-        return found
+    def leads(self, head: str, tail: str) -> bool:
+        """Whether facts lead from head to tail."""
+        return tail in self.names and self.position(tail) in self.ahead(self.position(head))
 
     def graph(self, head: str, tail: str) -> Dataset:
-        """A graph with a question whose answer is not known.
+        """The facts as a graph with a query; its label is 0, since the answer is not known.
 
         Raises:
             UnknownName: no fact names one of the two.
@@ -113,3 +97,47 @@ class Statements:
         nodes, at, to, nothing = (np.array([n], dtype=np.int32) for n in (len(self.names), h, t, 0))
         offset = np.array([0, len(self)], dtype=np.int64)
         return Dataset(self.relations, nodes, offset, source, target, label, at, to, nothing)
+
+
+def reached(edges: Iterable[tuple[int, int]], start: int) -> dict[int, int]:
+    """How many edges lead from the start to each node that they lead to, nearest first."""
+    near: dict[int, list[int]] = {}
+    for source, target in edges:
+        near.setdefault(source, []).append(target)
+    found, queue = {start: 0}, deque([start])
+    while queue:
+        at = queue.popleft()
+        for node in near.get(at, ()):
+            if node not in found:
+                found[node] = found[at] + 1
+                queue.append(node)
+    return found
+
+
+def directed(facts: Network | Statements, head: str) -> Statements:
+    """Facts as a model reads them from a head: in their own direction, or those of a calculus turned away from it.
+
+    A fact of a network that points towards the head is turned round, with the converse relation: it says the same.
+    Entities are then numbered by their distance from the head; those that nothing connects with it are left out.
+
+    Raises:
+        BadArgument: a fact of the network has several relations.
+    """
+    if isinstance(facts, Statements):
+        return facts
+    several = np.flatnonzero(np.bitwise_count(facts.masks) != 1)
+    if len(several):
+        raise BadArgument(
+            f"the model reads facts of one relation; {facts.fact(int(several[0]))} has several. Exact reasoning "
+            "takes them: epignn close."
+        )
+    ends = list(zip(facts.heads.tolist(), facts.tails.tolist(), facts.masks.tolist(), strict=True))
+    far = reached((edge for i, j, _ in ends for edge in ((i, j), (j, i))), facts.position(head))
+    number = {entity: n for n, entity in enumerate(sorted(far, key=lambda entity: (far[entity], entity)))}
+    edges = []
+    for i, j, mask in ends:
+        if i in number and i != j:
+            forward = number[i] < number[j]
+            (relation,) = members(mask if forward else facts.calculus.converse(mask))
+            edges.append((number[i], number[j], relation) if forward else (number[j], number[i], relation))
+    return Statements(facts.calculus.relations, tuple(facts.names[entity] for entity in number), tuple(edges))

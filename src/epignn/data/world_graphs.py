@@ -1,7 +1,8 @@
-"""Graphs of a rule world: a path from which the label follows, in noise.
+"""Graphs of a rule world: a path from which the label follows, and noise.
 
-Noise are nodes and edges that contradict nothing, so that forward chaining over the whole graph gives the label and
-nothing else for the query. Test graphs have paths the sequence of which does not occur in training.
+Noise is nodes and edges that contradict nothing, so that forward chaining over all edges derives the label and
+nothing else for the query. The relations along the path of a test graph are a sequence that does not occur in
+training.
 """
 
 from collections.abc import Iterator
@@ -90,7 +91,7 @@ def length_shares(mean: float, longest: int) -> Shares:
 def _sequences(
     world: World, classes: list[int], shape: WorldShape, share: Shares, rng: np.random.Generator
 ) -> Sequences:
-    """Different sequences that are consistent, their lengths drawn as those of graphs; there are few short ones."""
+    """Distinct consistent sequences, with lengths drawn from the given shares."""
     bodies = world.heads()
     found: dict[tuple[int, ...], int] = {}
     for length in rng.choice(len(share), size=ATTEMPTS * shape.sequences, p=share).tolist():
@@ -118,7 +119,7 @@ def _hold_out(found: Sequences, rng: np.random.Generator) -> tuple[Sequences, Se
 
 
 def _balanced(shape: WorldShape, seen: Sequences, unseen: Sequences) -> Shares:
-    """Shares of lengths by which the mean over all splits is right, though tests lack the shortest."""
+    """Shares of lengths that give the mean path over all splits, although tests lack the shortest paths."""
     steps = np.arange(shape.longest + 1)
     known, asked = shape.train + shape.valid, shape.test
     low, high = 2.0, float(shape.longest)
@@ -131,7 +132,7 @@ def _balanced(shape: WorldShape, seen: Sequences, unseen: Sequences) -> Shares:
 
 
 def _among(share: Shares, sequences: Sequences) -> Shares:
-    """The shares of the lengths that there are."""
+    """The shares, restricted to the lengths of some sequences."""
     weight = np.where(np.isin(np.arange(len(share)), list(sequences)), share, 0.0)
     result: Shares = weight / weight.sum()
     return result
@@ -193,7 +194,7 @@ def random_graph(
 
 @dataclass
 class _Noise:
-    """Adds to a graph what contradicts nothing; `taken` are the pairs that get no edge."""
+    """Adds nodes and edges that contradict nothing to a graph; the pairs in `taken` get no edge."""
 
     chaining: Chaining
     edges: list[tuple[int, int, int]]
@@ -215,7 +216,7 @@ class _Noise:
         self._add_anywhere(node)
 
     def _add_anywhere(self, node: int) -> None:
-        """Some node takes any relation: one that is at the end of nothing that rules continue."""
+        """Join a node to any other by any relation that contradicts nothing."""
         for anchor in self.rng.permutation(node).tolist():
             if any(self._add(anchor, node, relation) for relation in range(self.relations)):
                 return

@@ -1,8 +1,8 @@
 """Worlds of rules in Graphlog's manner: relations with inverses, rules of two steps, and what follows from them.
 
-A rule says `first(x, y), second(y, z) -> head(x, z)`. Two steps have one result at most, and with a rule goes its
-mirror image over the inverse relations. Forward chaining refuses a fact by which two different relations would hold
-between the same two nodes: sequences and whole graphs are grown only as far as they are consistent.
+A rule says `first(x, y), second(y, z) -> head(x, z)`. A body has at most one head, and every rule has its mirror
+image over the inverse relations. Forward chaining refuses a fact by which two different relations would hold
+between the same two nodes, so that sequences and graphs stay consistent while they are built.
 """
 
 from collections.abc import Iterator, Mapping
@@ -124,7 +124,7 @@ def random_world(rng: np.random.Generator, pairs: int, rules: int) -> World:
 
 
 class Chaining:
-    """A graph with all that follows from it; edges that would contradict are refused and leave no trace."""
+    """A graph with all that follows from it; an edge that contradicts it is refused, and nothing is changed."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -155,7 +155,7 @@ class Chaining:
         return True
 
     def _following(self, a: int, b: int, relation: int) -> Iterator[tuple[int, int, int]]:
-        """What one step more, before or after a fact, gives."""
+        """What follows from a fact and one more, before or after it."""
         for c, other in list(self.known[b].items()):
             head = self.rules.get((relation, other))
             if head is not None:

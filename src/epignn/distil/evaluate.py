@@ -1,4 +1,4 @@
-"""Exact reasoning with what was distilled, on benchmark files, in the figures that a model's evaluation gives."""
+"""Exact reasoning with a calculus or rules on test problems, in the figures of a model's evaluation. No torch."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,14 +9,13 @@ import numpy as np
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.toml import load_calculus
 from epignn.data.dataset import Dataset
+from epignn.data.figures import figures
 from epignn.data.prove import answers
 from epignn.distil.evidence import verdict
 from epignn.distil.reason import reason
-from epignn.distil.rules import RuleSet
-from epignn.distil.rules_file import is_rule_file, load_rules
+from epignn.distil.rules import RuleSet, is_rule_file, load_rules
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv
-from epignn.report.figures import figures
 
 Report = Callable[[int, int], None]
 
@@ -45,9 +44,9 @@ def _measure(learnt: RuleSet | Calculus, file: Path) -> dict[str, Any]:
 
 
 def exact_figures(calculus: Calculus, data: Dataset) -> dict[str, Any]:
-    """By closure: an answer is right if it is the label and nothing else.
+    """The figures of closure, which is right if it leaves only the label.
 
-    Labels are entailed, left open or contradicted.
+    `entailed`, `open` and `contradicted` count the labels that closure alone leaves, leaves among others, excludes.
     """
     counts = np.zeros((len(data), len(calculus)), dtype=np.int64)
     counts[np.arange(len(data)), data.label] = 1
@@ -63,7 +62,7 @@ def exact_figures(calculus: Calculus, data: Dataset) -> dict[str, Any]:
 def compared(learnt: Calculus, true: Calculus) -> dict[str, int]:
     """How a learnt table differs from a known one, by the names of relations.
 
-    `cells` are all, `equal` those that agree, `excluding` those that lack a true possibility.
+    `cells` counts all cells, `equal` those that agree, `excluding` those that lack a relation which is possible.
     """
     position = [true.relations.index(name) for name in learnt.relations]
 
@@ -83,11 +82,11 @@ def compared(learnt: Calculus, true: Calculus) -> dict[str, int]:
 
 
 def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
-    """By rules: of several equally strong answers the one most frequent in training is given.
+    """The figures of rules; of several equally strong answers the one most frequent in training counts.
 
-    `entailed` counts single right answers, `open` rows with several answers or none, `contradicted` single wrong
-    ones; of the open ones, `ambiguous` have several, and `among` of these the label among them. `unambiguous` is
-    the accuracy over rows with a single answer or none.
+    `entailed` counts problems whose only answer is the label, `contradicted` those whose only answer is another,
+    `open` those with several answers or none; `ambiguous` those with several, and `among` those of them that
+    include the label. `unambiguous` is the accuracy over problems with one answer or none.
     """
     possible = reason(rules, data).possible
     several = possible.sum(1)
@@ -106,3 +105,9 @@ def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
         "among": int((hit & ambiguous).sum()),
         "unambiguous": int((hit & alone).sum()) / clear if clear else 1.0,
     }
+
+
+def accuracy(learnt: Calculus | RuleSet, data: Dataset) -> float:
+    """The share of problems that exact reasoning with what was learnt answers correctly."""
+    found = exact_figures(learnt, data) if isinstance(learnt, Calculus) else rule_figures(learnt, data)
+    return float(found["accuracy"])

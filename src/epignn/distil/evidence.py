@@ -1,9 +1,9 @@
-"""Training data as evidence for or against a table: what exact closure with it says of the labels.
+"""What training data say of a table: its likelihood, from closing every problem with it.
 
-A problem's label is *entailed* if closure leaves nothing else, *open* if it is among what is left, *contradicted*
-if it is not. How well a table explains the labels is their likelihood, if a share of them is wrong (estimated as
-the contradicted share) and all that closure leaves is equally likely. A table that lacks a fact contradicts labels;
-one with a fact too many leaves more open; the likelihood weighs one against the other, with and without noise.
+A problem's label is *entailed* if closure leaves only it, *open* if closure leaves others as well, *contradicted*
+if closure excludes it. The likelihood of the labels assumes that a share of them is wrong (the contradicted share)
+and that all relations which closure leaves are equally likely. A table that lacks a fact contradicts labels, and
+one with a fact too many leaves more of them open; both lower the likelihood, whether or not labels are noisy.
 """
 
 import math
@@ -19,12 +19,12 @@ from epignn.data.stream import digests
 from epignn.kernels import Backend
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
-"""Scatters the query pair over the bits of a digest."""
+"""Multiplies the query pair, so that its bits spread over those of a digest."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a table makes of labelled problems; `log_likelihood` is 0 if all labels are entailed."""
+    """How many labels a table entails, leaves open and contradicts; `log_likelihood` is 0 if all are entailed."""
 
     instances: int
     entailed: int
@@ -35,11 +35,11 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Distinct problems with the labels that their copies bear.
+    """Distinct problems, and the labels that training data give them.
 
     Attributes:
         problems: each once.
-        counts: (G, R) how many copies bear each label.
+        counts: (G, R) how many copies of each problem have each label.
     """
 
     problems: Dataset
@@ -59,7 +59,7 @@ class Evidence:
         return len(self.problems)
 
     def smallest(self, limit: int) -> "Evidence":
-        """The smallest problems, which show most of single compositions, and are closed fastest."""
+        """The problems with the fewest edges: they depend on the fewest compositions, and are closed fastest."""
         return Evidence(self.problems.select(slice(limit)), self.counts[:limit])
 
     def judge(self, calculus: Calculus, backend: Backend = "auto") -> Verdict:
@@ -84,7 +84,7 @@ def verdict(left: Masks, counts: NDArray[np.int64]) -> Verdict:
 
 
 def corrupt(data: Dataset, share: float, rng: np.random.Generator) -> Dataset:
-    """The same problems, a share of them with a wrong label drawn from all others, for tests of robustness."""
+    """The same problems, a share of them with a random wrong label, for tests of robustness."""
     wrong = rng.random(len(data)) < share
     step = rng.integers(1, len(data.relations), len(data))
     label = np.where(wrong, (data.label + step) % len(data.relations), data.label)

@@ -1,4 +1,4 @@
-"""What the weights of a trained model say of every composition; the one module here that knows torch.
+"""What the weights of a trained model say of every composition. Only this module of the package uses torch.
 
 Axes: A left relation, B right relation, C result, F facets, K components of a facet.
 """
@@ -11,23 +11,33 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.models.epignn import LOG_FLOOR, EpiGNN
+from epignn.data.dataset import Dataset
+from epignn.errors import BadArgument
+from epignn.models.epignn import EpiGNN, cross_entropy
 
 Floats = NDArray[np.float64]
 Body = tuple[int, int]
+"""Two relations that are composed: the body of a rule."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The learnt algebra, as numbers.
+    """The scores of all facts `c ∈ a∘b`.
 
     Attributes:
         relations: names, in the order of the axes below.
-        triple: (R, R, R) CE(φ(r_a, r_b), r_c), summed over facets; low says that c is possible for a ∘ b.
+        triple: (A, B, C) the cross-entropy of φ(r_a, r_b) and r_c, summed over facets; low means that c is
+            possible.
     """
 
     relations: tuple[str, ...]
     triple: Floats
+
+
+def same_relations(relations: tuple[str, ...], data: Dataset | None) -> None:
+    """Refuse training data over other relations than the model's."""
+    if data is not None and data.relations != relations:
+        raise BadArgument(f"the model speaks of {' '.join(relations)}, the data of {' '.join(data.relations)}.")
 
 
 @torch.no_grad()
@@ -37,7 +47,7 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
     Args:
         model: any but the unconstrained ablations.
         relations: their names.
-        invented: further relations, each by the bodies that it stands for; its vector is the mean of their states.
+        invented: further relations, each by the bodies that it names; its vector is the mean of their states.
     """
     vectors = model.relation_vectors()
     names = list(relations)
@@ -46,7 +56,7 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
         names.append("∘".join(names[r] for r in members[0]))
     count = len(vectors)
     states = model.compose(vectors.repeat_interleave(count, 0), vectors.repeat(count, 1, 1))
-    triple = _scores(states, vectors).reshape(count, count, count)
+    triple = cross_entropy(states, vectors).reshape(count, count, count)
     return Reading(tuple(names), _numpy(triple))
 
 
@@ -59,11 +69,6 @@ def body_states(model: EpiGNN, members: Sequence[Body]) -> Floats:
 def _states(model: EpiGNN, vectors: Tensor, members: Sequence[Body]) -> Tensor:
     left, right = (vectors[list(side)] for side in zip(*members, strict=True))
     return model.compose(left, right)
-
-
-def _scores(states: Tensor, vectors: Tensor) -> Tensor:
-    """(N, E) cross-entropies, as the model's own scores, of relations that it may not know."""
-    return -states.clamp_min(LOG_FLOOR).log().flatten(1) @ vectors.flatten(1).T
 
 
 def _numpy(values: Tensor) -> Floats:

@@ -1,10 +1,10 @@
 """Reasoning with weighted rules on any graph, in any order of composition.
 
-A derivation is as strong as the weakest rule it uses; a fact as strong as its strongest derivation. So rules are
-taken by falling weight, in tenths: all that follows from the rules so far is derived before a weaker one is tried,
-and a query is answered by what is first derived of it. Facts are bit rows: `facts[r, i]` has a bit for every
-entity j with r(i, j), so that r1(X, Y), r2(Y, Z) -> r3(X, Z) joins whole rows, and all graphs are treated
-together. A thousand facts in a chain take seconds.
+A derivation is as strong as the weakest rule it uses, and a fact as strong as its strongest derivation. Rules are
+therefore taken by falling weight, in tenths: all that follows from the rules so far is derived before a weaker one
+is tried, and a query is answered by the relations that are derived for it first. Facts are rows of bits: `facts[r,
+i]` has a bit for every entity j with r(i, j), and a rule r1(X, Y), r2(Y, Z) -> r3(X, Z) joins rows. All graphs are
+treated together. A chain of a thousand facts takes seconds.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ BATCH_NODES = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What rules derive of each query.
+    """What rules derive for each query.
 
     Attributes:
         possible: (G, R) the named relations derived first; all of them are equally strong.
@@ -39,7 +39,7 @@ class Answers:
 
 
 def reason(rules: RuleSet, data: Dataset) -> Answers:
-    """Answer the queries of all graphs, which speak of the named relations.
+    """Answer the queries of all graphs.
 
     Raises:
         BadArgument: the data are over other relations.
@@ -78,7 +78,7 @@ def first_rounds(rules: RuleSet, data: Dataset) -> NDArray[np.int32]:
 
 
 def _parts(data: Dataset) -> Iterator[tuple[int, int]]:
-    """Runs of graphs of moderate size together."""
+    """Ranges of graphs that have at most `BATCH_NODES` nodes together, or one graph."""
     first, nodes = 0, 0
     for g, count in enumerate(data.node_count.tolist()):
         if nodes and nodes + count > BATCH_NODES:
@@ -90,7 +90,7 @@ def _parts(data: Dataset) -> Iterator[tuple[int, int]]:
 
 
 class _Batch:
-    """Graphs that are closed together; entities are numbered through, bits count from 0 in each graph."""
+    """Graphs that are closed together; entities are numbered across graphs, bits from 0 in each graph."""
 
     def __init__(self, rules: RuleSet, data: Dataset) -> None:
         self.rules = rules
@@ -120,7 +120,7 @@ class _Batch:
         return Answers(possible, strength)
 
     def by_grade(self) -> Iterator[int]:
-        """Derive what follows with the rules of every grade, in turn, as long as graphs are left."""
+        """Derive with the rules of every grade, strongest first, as long as graphs are left; yields each grade."""
         known: Bodies = {}
         for grade, group in groupby(self.rules.rules, key=lambda rule: rule.grade):
             if not len(self.size):
@@ -153,7 +153,7 @@ class _Batch:
         return np.asarray((rows & bit) != 0).T.copy()
 
     def rounds(self, fresh: Bodies, known: Bodies) -> Iterator[None]:
-        """Derive all that follows from the known rules, of which some are fresh and see every fact first."""
+        """Derive all that follows, a round at a time; fresh rules are first applied to every known fact."""
         new = np.zeros_like(self.facts)
         pairs = {left: self._pairs(self.facts[left]) for left in {left for left, _ in fresh}}
         for (left, right), heads in fresh.items():
@@ -161,7 +161,7 @@ class _Batch:
         while self._add(new):
             yield
             frontier, new = new, np.zeros_like(new)
-            grown: NDArray[np.bool_] = np.any(frontier, axis=2)  # relations that have fresh facts of an entity
+            grown: NDArray[np.bool_] = np.any(frontier, axis=2)  # (E, N) whether an entity has new facts
             some: NDArray[np.bool_] = np.any(grown, axis=1)
             fresh_pairs = {left: self._pairs(frontier[left]) for left in np.flatnonzero(some).tolist()}
             every_pair = {left: self._pairs(self.facts[left]) for left in {a for a, b in known if some[b]}}
@@ -174,7 +174,7 @@ class _Batch:
                     _join(new, heads, i[met], m[met], frontier[right])
 
     def _add(self, new: Rows) -> bool:
-        """Keep what was not known, of two different entities; whether there is any."""
+        """Add the facts that are new and of two different entities; whether there are any."""
         new &= ~self.facts
         new &= ~self.loops
         self.facts |= new
@@ -196,7 +196,7 @@ def _place(entity: Ints) -> tuple[Ints, Rows]:
 
 
 def _join(result: Rows, heads: list[int], i: Ints, m: Ints, right: Rows) -> None:
-    """Add to the heads' rows i what the row of m has, for all pairs (i, m), which are in the order of i."""
+    """Add row m of `right` to row i of every head, for all pairs (i, m), which are in the order of i."""
     if len(i):
         first = np.ones(len(i), dtype=bool)
         np.not_equal(i[1:], i[:-1], out=first[1:])

@@ -1,7 +1,7 @@
 """The checker: reads a proof as JSON, recomputes every step from the table, and believes nothing else.
 
-It shares no code with what builds proofs. Of a calculus it uses relation names, identity, converses and the
-composition of two base relations.
+It shares no code with what builds proofs. Of a calculus it uses relation names, identity, converses, the
+composition of two base relations, and whether names are distinct.
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,6 +57,8 @@ def _follows(
             return stated in given
         case "anything", []:
             return relations == frozenset(names)
+        case "distinct", []:
+            return calculus.distinct and head != tail and relations == {*names} - {names[calculus.identity]}
         case "identity", []:
             return head == tail and relations == {names[calculus.identity]}
         case "converse", [(a, of, b)]:

@@ -19,7 +19,7 @@ import numpy as np
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Network
 from epignn.explain.paths import distances
-from epignn.explain.proof import Proof, anything, compose, converse, fact, identity, intersect
+from epignn.explain.proof import Proof, anything, compose, converse, distinct, fact, identity, intersect
 
 Pair = tuple[int, int]
 """Two entities by their place in the order of the trace, smaller first."""
@@ -78,7 +78,7 @@ class _Trace:
         self.order = list(far) + [e for e in range(len(network.names)) if e not in far]  # steps lead from the head
         self.rank = {entity: place for place, entity in enumerate(self.order)}
         size = len(self.order)
-        self.matrix: Masks = np.full((size, size), self.calculus.universal, dtype=np.uint64)
+        self.matrix: Masks = np.full((size, size), self.calculus.anything, dtype=np.uint64)
         np.fill_diagonal(self.matrix, np.uint64(self.calculus.identity_mask))
         self.parts: dict[Pair, list[_Part]] = {}
         self.empty: Pair | None = None
@@ -209,14 +209,16 @@ class _Wanted:
         shared: dict[object, Proof] = {}
         for version in sorted(self.chosen, key=self._entry, reverse=True):
             kept = self.chosen[version]
-            key = version.pair, tuple(part.time for part in kept)
+            for part in kept:
+                if part.time not in shared:
+                    shared[part.time] = self._part(version.pair, part, built)
+            parts = [shared[part.time] for part in kept] or [anything(self.calculus, *self._names(version.pair))]
+            left = reduce(and_, (part.mask for part in parts)) & ~self.needs[version]
+            if left & ~self.calculus.anything:
+                parts.append(distinct(self.calculus, *self._names(version.pair)))
+            key = version.pair, *(part.time for part in kept), len(parts)
             if key not in shared:
-                for part in kept:
-                    if part.time not in shared:
-                        shared[part.time] = self._part(version.pair, part, built)
-                names = self._names(version.pair)
-                parts = tuple(shared[part.time] for part in kept) or (anything(self.calculus, *names),)
-                shared[key] = intersect(parts)
+                shared[key] = intersect(tuple(parts))
             built[version] = shared[key]
         return built[self.root]
 
@@ -240,9 +242,9 @@ class _Wanted:
 
 
 def meet(calculus: Calculus, masks: Iterable[int]) -> int:
-    """What several sets leave together; of none, everything.
+    """What several sets leave together of two entities; of none, everything.
 
     >>> meet(Calculus("two", ("a", "b"), 0, (0, 1), ((1, 2), (2, 1))), [])
     3
     """
-    return reduce(and_, masks, calculus.universal)
+    return reduce(and_, masks, calculus.anything)

@@ -1,204 +1,152 @@
 """Why a trained model answers as it does: its states round by round, the facts that matter, and a proof.
 
-The proof is by the calculus that was distilled from the model's weights: compositions and intersections of sets,
-which the model's own computation approximates. Where the two answer differently the explanation says so; no proof
-is made up for what the table does not prove.
+The proof is by the calculus, or the rules, that were distilled from the model's weights: sets and conclusions that
+the model's own computation approximates. Where the two answer differently the explanation says so; where nothing
+was distilled, nothing is proved.
 """
 
-import copy
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
+from epignn.data.statements import Statements, directed
 from epignn.errors import BadArgument
-from epignn.explain import symbolic
-from epignn.explain.paths import distances
-from epignn.explain.symbolic import Explanation, Status
-from epignn.learn.answer import graph_of, probabilities
-from epignn.learn.checkpoint import Trained
+from epignn.explain.explanation import Belief, Explanation, Floats, Status
 
-Floats = NDArray[np.float64]
 THRESHOLD = 0.05
 """A relation of at least this probability may still hold."""
+MANY, LEAST_SHOWN = 13, 0.001
+"""Of more relations than so many, only those of some probability are listed."""
 STEADY = 1e-6
 """States that move less than this between two rounds no longer change."""
 
 
-@dataclass(frozen=True, eq=False)
-class States:
-    """What the model thinks may hold from the head to each entity, after each round of message passing.
-
-    `chances[r, e]` are the probabilities of relations for entity e after r + 1 rounds; all the same as long as the
-    model has no state of it.
-    """
-
-    entities: tuple[str, ...]
-    chances: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Belief:
-    """What a model thinks of a pair.
-
-    Attributes:
-        relations: the names of relations.
-        chances: their probabilities.
-        threshold: a relation of at least this probability may still hold.
-        states: round by round.
-        influence: for each fact, how much the probability of the likeliest relation falls without it.
-    """
-
-    relations: tuple[str, ...]
-    chances: Floats
-    threshold: float
-    states: States
-    influence: Floats
+class Model(Protocol):
+    """What an explanation asks of a model."""
 
     @property
-    def likeliest(self) -> int:
-        """The relation of the highest probability."""
-        return int(self.chances.argmax())
+    def relations(self) -> tuple[str, ...]:
+        """The relations that it tells apart."""
 
-    @property
-    def mask(self) -> int:
-        """The relations that may still hold: all from the threshold on, or else the likeliest, and its equals."""
-        least = min(self.threshold, float(self.chances.max()))
-        return sum(1 << r for r in np.flatnonzero(self.chances >= least).tolist())
+    def probabilities(self, data: Dataset, rounds: int | None = None) -> Floats:
+        """(G, R): of each relation, for each graph; forward only and after so many rounds, if these are given."""
 
+    def rounds(self, entities: int) -> int:
+        """How many rounds it takes to reach so many entities."""
 
-@dataclass(frozen=True, eq=False)
-class NeuralExplanation(Belief):
-    """An answer of a model, and why.
-
-    Attributes:
-        table: what the calculus distilled from the model says of the same facts, with its proof.
-    """
-
-    table: Explanation
-
-    @property
-    def status(self) -> Status:
-        """Contradictory if the facts clash; otherwise whether the model leaves one relation or several."""
-        if self.table.status is Status.CONTRADICTORY:
-            return Status.CONTRADICTORY
-        return Status.DETERMINED if self.mask.bit_count() == 1 else Status.OPEN
-
-    @property
-    def proved(self) -> bool:
-        """Whether the distilled calculus proves the very set that the model answers with."""
-        return self.table.status is not Status.CONTRADICTORY and self.table.mask == self.mask
-
-    def __str__(self) -> str:
-        calculus = self.table.network.calculus
-        return f"{calculus.format(self.mask)}({self.table.head}, {self.table.tail})"
+    def reach(self, rounds: int) -> float:
+        """How many facts away an entity may be to have a state of its own after so many rounds."""
 
 
 def explain(
-    trained: Trained,
-    calculus: Calculus,
-    network: Network,
+    model: Model,
+    facts: Network | Statements,
     head: str,
     tail: str,
+    by: Explanation | None = None,
     threshold: float = THRESHOLD,
     rounds: int | None = None,
-) -> NeuralExplanation:
+) -> Explanation:
     """What a model says of a pair, and why.
 
     Args:
-        trained: the model.
-        calculus: what was distilled from it, over the same relations.
-        network: the facts, of one relation each.
+        model: the model.
+        facts: what is given, of one relation each.
         head: what may hold from this entity …
         tail: … to this one.
+        by: what the calculus or the rules distilled from the model say of the pair, if there are any.
         threshold: a relation of at least this probability may still hold.
         rounds: the most rounds of states to keep; None for all until they no longer change.
 
     Raises:
-        BadArgument: the model cannot read such facts, or speaks of other relations.
+        UnknownName: no fact names one of the two.
+        BadArgument: the model cannot read such facts, or the pair is one entity.
     """
-    if calculus.relations != trained.relations:
-        raise BadArgument(
-            f"the model speaks of {' '.join(trained.relations)}, the calculus of {' '.join(calculus.relations)}."
-        )
-    check_threshold(threshold)
-    table = symbolic.explain(replace(network, calculus=calculus), head, tail)
-    chances = chances_of(trained, [network], head, tail)[0]
-    likeliest = int(chances.argmax())
-    without = [
-        network.select([f for f in range(len(network)) if f != left_out]) for left_out in range(len(network))
-    ]
-    influence = chances[likeliest] - chances_of(trained, without, head, tail)[:, likeliest]
-    reached = [entity for entity in distances(network, network.position(head)) if network.names[entity] != head]
-    names = tuple(network.names[entity] for entity in reached)
-    far = tuple(distances(network, network.position(head))[entity] for entity in reached)
-    states = states_of(trained, names, far, lambda name: graph_of(trained, network, head, name), rounds)
-    return NeuralExplanation(trained.relations, chances, threshold, states, influence, table)
-
-
-def check_threshold(threshold: float) -> None:
-    """Refuse what is no probability."""
     if not 0 < threshold < 1:
         raise BadArgument(f"the threshold must lie between 0 and 1, not at {threshold}.")
+    for name in (head, tail):
+        facts.position(name)
+    (chances,) = chances_of(model, [facts], head, tail)
+    without = [facts.select([f for f in range(len(facts)) if f != left_out]) for left_out in range(len(facts))]
+    likeliest = int(chances.argmax())
+    influence = chances[likeliest] - chances_of(model, without, head, tail)[:, likeliest]
+    entities, states = _states(model, directed(facts, head), head, rounds)
+    belief = Belief(model.relations, chances, threshold, entities, states, influence)
+    said, *listed = _said(belief, f"({head}, {tail})")
+    proved, credit = _compared(belief, by)
+    credit = f"by the model, {model.relations[likeliest]} with probability {chances.max():.3f}; {credit}"
+    lines = (said, *listed, proved)
+    if by is not None and by.status is Status.CONTRADICTORY:
+        lines = (proved, f"The model answers {said}", *listed)
+    return Explanation(facts, head, tail, belief.possible, lines, credit, belief=belief, by=by)
 
 
-def chances_of(trained: Trained, networks: list[Network], head: str, tail: str) -> Floats:
-    """(N, R): probabilities of relations by each network; all the same where no facts connect the pair."""
-    count = len(trained.relations)
-    chances = np.full((len(networks), count), 1 / count)
-    joined = [n for n, network in enumerate(networks) if _connected(network, head, tail)]
+def _said(belief: Belief, pair: str) -> list[str]:
+    """What a model says of a pair, and the probabilities, likeliest first."""
+    if belief.ignorant:
+        return [f"not determined: no facts lead to an answer, every relation of {pair} may hold"]
+    order = sorted(range(len(belief.relations)), key=lambda r: -belief.chances[r])
+    some = [r for r in order if belief.chances[r] >= LEAST_SHOWN] if len(order) > MANY else order
+    listed = "  ".join(f"{belief.relations[r]} {belief.chances[r]:.3f}" for r in some)
+    listed += f"  others below {LEAST_SHOWN:g}" if len(some) < len(order) else ""
+    left = f"{belief.words(belief.possible)}{pair}"
+    said = f"not determined: {left} have a probability of {belief.threshold:g} or more"
+    if len(belief.possible) == 1:
+        said = f"{left} with probability {belief.chances.max():.3f}; all others below {belief.threshold:g}"
+    return [said, f"  {listed}"]
+
+
+def _compared(belief: Belief, by: Explanation | None) -> tuple[str, str]:
+    """Whether what was distilled from a model gives the same answer: for the text, and for the picture."""
+    if by is None or by.theory is None:
+        hint = "`epignn distil RUN --out RUN/rules.toml` reads them off the model"
+        return f"Not proved: no rules are beside the model; {hint}.", "no rules were distilled from it"
+    kind, (leaves, says) = by.kind, by.theory.verbs
+    if by.status is Status.CONTRADICTORY:
+        refuted = "refutes the facts, whatever the model answers"
+        return (
+            f"contradictory: the {kind} distilled from the model {refuted}",
+            f"its distilled {kind} refutes the facts",
+        )
+    distilled = f"the {kind} distilled from the model {leaves}"
+    if by.relations == belief.possible:
+        return f"Proved: {distilled} the same.", f"proved by its distilled {kind}"
+    below = ", and the proof below is of that" if by.verdict else ""
+    differ = f"{distilled} {by if by.relations else 'nothing of the two'}{below}"
+    return f"Not proved: {differ}.", f"its distilled {kind} {says} {by}"
+
+
+def chances_of(model: Model, parts: Sequence[Network | Statements], head: str, tail: str) -> Floats:
+    """(N, R): probabilities of relations by each set of facts; all the same where none lead from head to tail."""
+    count = len(model.relations)
+    chances = np.full((len(parts), count), 1 / count)
+    read = [directed(part, head) for part in parts]
+    joined = [n for n, part in enumerate(read) if part.leads(head, tail)]
     if joined:
-        data = Dataset.concat([graph_of(trained, networks[n], head, tail) for n in joined])
-        chances[joined] = probabilities(trained, data)
+        chances[joined] = model.probabilities(Dataset.concat([read[n].graph(head, tail) for n in joined]))
     return chances
 
 
-def _connected(network: Network, head: str, tail: str) -> bool:
-    return network.position(tail) in distances(network, network.position(head))
+def _states(model: Model, facts: Statements, head: str, most: int | None) -> tuple[tuple[str, ...], Floats]:
+    """The entities that facts lead to from the head, and the model's states of them, round by round until steady.
 
-
-def states_of(
-    trained: Trained,
-    names: tuple[str, ...],
-    far: tuple[int, ...],
-    graph: Callable[[str], Dataset],
-    most: int | None,
-) -> States:
-    """The states of the forward model, or of the pairs with the head, round by round until they are steady.
-
-    Each is what the model would answer of that entity if it went forward only and stopped after so many rounds.
-
-    Args:
-        trained: the model.
-        names: the entities that facts connect with the head.
-        far: how many facts it takes to each of them.
-        graph: the facts, with the question that asks about the head and an entity.
-        most: rounds to keep; None for all.
+    Each state is what the model would answer of that entity if it went forward only and stopped after so many
+    rounds.
     """
-    if not names:
-        return States(names, np.zeros((0, 0, len(trained.relations))))
-    data = Dataset.concat([graph(name) for name in names])
-    known = trained.experiment.model.rounds
-    last = len(names) + 1 if known == "auto" else int(known)
-    chances: list[Floats] = []
+    count = len(model.relations)
+    far = {facts.names[entity]: steps for entity, steps in facts.ahead(facts.position(head)).items() if steps}
+    if not far:
+        return (), np.zeros((0, 0, count))
+    data = Dataset.concat([facts.graph(head, name) for name in far])
+    last = model.rounds(len(far))
+    states: list[Floats] = []
     for number in range(1, (last if most is None else min(most, last)) + 1):
-        found = probabilities(_stopped(trained, number), data)
-        if trained.experiment.model.closure == "full":  # pairs join to twice the length in every round
-            found[np.array(far) > 2**number] = 1 / len(trained.relations)
-        chances.append(found)
-        if number > 1 and np.abs(chances[-1] - chances[-2]).max() < STEADY:
-            chances.pop()
+        found = model.probabilities(data, number)
+        found[np.array(list(far.values())) > model.reach(number)] = 1 / count
+        if states and np.abs(found - states[-1]).max() < STEADY:
             break
-    return States(names, np.stack(chances))
-
-
-def _stopped(trained: Trained, rounds: int) -> Trained:
-    """The same weights, forward only, stopped after so many rounds."""
-    config = replace(trained.experiment.model, rounds=rounds, forward_only=True)
-    model = copy.copy(trained.model)
-    model.config = config
-    return replace(trained, model=model, experiment=replace(trained.experiment, model=config))
+        states.append(found)
+    return tuple(far), np.array(states).reshape(len(states), len(far), count)

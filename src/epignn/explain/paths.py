@@ -1,10 +1,10 @@
 """Ways between entities along facts, in either direction."""
 
-from collections import deque
 from collections.abc import Iterable
 from itertools import pairwise
 
 from epignn.calculus.network import Network
+from epignn.data.statements import reached
 
 
 def distances(network: Network, start: int) -> dict[int, int]:
@@ -14,19 +14,8 @@ def distances(network: Network, start: int) -> dict[int, int]:
 
 def steps(ends: Iterable[tuple[int, int]], start: int) -> dict[int, int]:
     """The same for facts given by the two entities of each."""
-    neighbours: dict[int, set[int]] = {}
-    for i, j in ends:
-        neighbours.setdefault(i, set()).add(j)
-        neighbours.setdefault(j, set()).add(i)
-    found = {start: 0}
-    queue = deque([start])
-    while queue:
-        at = queue.popleft()
-        for entity in sorted(neighbours.get(at, ())):
-            if entity not in found:
-                found[entity] = found[at] + 1
-                queue.append(entity)
-    return found
+    pairs = set(ends)
+    return reached(sorted(pairs | {(j, i) for i, j in pairs}), start)
 
 
 def path_of(network: Network, head: str, tail: str) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Proofs: trees of compositions and intersections, whose leaves are facts.
 
-A proof concludes a relation set from a head to a tail, by one of six rules:
+A proof concludes a relation set from a head to a tail, by one of seven rules:
 
     fact        it was given
     anything    nothing is known, so that every relation may hold
+    distinct    two names mean two things, if the calculus says so: every relation but the identity may hold
     identity    an entity and itself
     converse    the premise, seen from the other end
     compose     the first premise, then the second, which begins where the first ends
@@ -14,7 +15,7 @@ proofs; `checker` believes none of them.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -64,6 +65,11 @@ def anything(calculus: Calculus, head: str, tail: str) -> Proof:
     return Proof("anything", head, calculus.universal, tail)
 
 
+def distinct(calculus: Calculus, head: str, tail: str) -> Proof:
+    """Two names mean two things."""
+    return Proof("distinct", head, calculus.anything, tail)
+
+
 def identity(calculus: Calculus, entity: str) -> Proof:
     """An entity bears the identity to itself."""
     return Proof("identity", entity, calculus.identity_mask, entity)
@@ -94,23 +100,25 @@ def intersect(parts: tuple[Proof, ...]) -> Proof:
 # -- as JSON and as text --
 
 
+def numbered(proof: Proof, told: Callable[[Proof], dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps of a proof as plain values, premises by number; `told` is what a step concludes."""
+    number = {step: n for n, step in enumerate(proof.steps())}
+    return [
+        {
+            "rule": step.rule,
+            "premises": [number[premise] for premise in step.premises],
+            "head": step.head,
+            **told(step),
+            "tail": step.tail,
+        }
+        for step in number
+    ]
+
+
 def to_dict(proof: Proof, calculus: Calculus) -> dict[str, Any]:
     """A proof as plain values; the last step is the conclusion."""
-    steps = proof.steps()
-    number = {step: n for n, step in enumerate(steps)}
-    return {
-        "calculus": calculus.name,
-        "steps": [
-            {
-                "rule": step.rule,
-                "premises": [number[premise] for premise in step.premises],
-                "head": step.head,
-                "relations": list(calculus.names(step.mask)),
-                "tail": step.tail,
-            }
-            for step in steps
-        ],
-    }
+    steps = numbered(proof, lambda step: {"relations": list(calculus.names(step.mask))})
+    return {"calculus": calculus.name, "steps": steps}
 
 
 def from_dict(document: Mapping[str, Any], calculus: Calculus) -> Proof:
@@ -126,6 +134,7 @@ def from_dict(document: Mapping[str, Any], calculus: Calculus) -> Proof:
 WORDS = {
     "fact": "a fact",
     "anything": "nothing is known",
+    "distinct": "two names mean two things",
     "identity": "an entity and itself",
     "converse": "turned round",
     "compose": "composed of",
@@ -133,8 +142,39 @@ WORDS = {
 }
 
 
+def tree(proof: Proof, words: Callable[[int], str], reason: Callable[[Proof], str]) -> list[str]:
+    """A proof as an indented tree, conclusion first; a sub-proof that is used again has a number.
+
+    Args:
+        proof: the proof.
+        words: relations as text.
+        reason: what gives a step, in words.
+    """
+    uses = Counter(premise for step in proof.steps() for premise in step.premises)
+    numbers: dict[Proof, int] = {}
+    lines, stack = [], [(proof, 0)]
+    while stack:
+        step, depth = stack.pop()
+        said = f"{'  ' * depth}{words(step.mask)}({step.head}, {step.tail}): "
+        if step in numbers:
+            lines.append(f"{said}as in [{numbers[step]}]")
+            continue
+        mark = ""
+        if uses[step] > 1 and step.premises:
+            numbers[step] = len(numbers) + 1
+            mark = f"[{numbers[step]}] "
+        lines.append(said + mark + reason(step))
+        if not _turned_fact(step):
+            stack += [(premise, depth + 1) for premise in reversed(step.premises)]
+    return lines
+
+
+def _turned_fact(step: Proof) -> bool:
+    return step.rule == "converse" and step.premises[0].rule == "fact"
+
+
 def as_text(proof: Proof, calculus: Calculus) -> list[str]:
-    r"""A proof as an indented tree, conclusion first; a sub-proof that is used again has a number.
+    r"""A proof by a calculus as an indented tree.
 
     >>> from epignn.calculus import load
     >>> rcc8 = load("rcc8")
@@ -144,25 +184,11 @@ def as_text(proof: Proof, calculus: Calculus) -> list[str]:
       EC(a, b): a fact
       NTPP(b, c): a fact
     """
-    uses = Counter(premise for step in proof.steps() for premise in step.premises)
-    numbers: dict[Proof, int] = {}
-    lines, stack = [], [(proof, 0)]
-    while stack:
-        step, depth = stack.pop()
-        said = f"{'  ' * depth}{calculus.format(step.mask)}({step.head}, {step.tail}): "
-        if step in numbers:
-            lines.append(f"{said}as in [{numbers[step]}]")
-            continue
-        mark = ""
-        if uses[step] > 1 and step.premises:
-            numbers[step] = len(numbers) + 1
-            mark = f"[{numbers[step]}] "
-        if step.rule == "converse" and step.premises[0].rule == "fact":
-            (turned,) = step.premises
-            lines.append(
-                f"{said}the fact {calculus.format(turned.mask)}({turned.head}, {turned.tail}), turned round"
-            )
-            continue
-        lines.append(said + mark + WORDS[step.rule])
-        stack += [(premise, depth + 1) for premise in reversed(step.premises)]
-    return lines
+
+    def reason(step: Proof) -> str:
+        if not _turned_fact(step):
+            return WORDS[step.rule]
+        (turned,) = step.premises
+        return f"the fact {calculus.format(turned.mask)}({turned.head}, {turned.tail}), turned round"
+
+    return tree(proof, calculus.format, reason)

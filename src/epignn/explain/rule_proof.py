@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from epignn.data.statements import Statements
 from epignn.distil.reason import first_rounds
 from epignn.distil.rules import Rule, RuleSet
-from epignn.explain.proof import Proof
+from epignn.explain.proof import WORDS, Proof, numbered, tree
 
 Triple = tuple[int, int, int]
 """A relation and two entities, by number."""
@@ -79,25 +79,16 @@ def weight_of(proof: Proof, rules: RuleSet) -> float:
 
 def to_dict(proof: Proof, rules: RuleSet) -> dict[str, Any]:
     """A proof as plain values; the last step is the conclusion."""
-    number: dict[Proof, int] = {}
-    steps = []
-    for step, _, weight in _weighed(proof, rules):
-        number[step] = len(number)
-        steps.append(
-            {
-                "rule": step.rule,
-                "premises": [number[premise] for premise in step.premises],
-                "head": step.head,
-                "relation": rules.relations[_relation(step)],
-                "tail": step.tail,
-                "weight": weight,
-            }
+    weight = {step: weight for step, _, weight in _weighed(proof, rules)}
+    return {
+        "steps": numbered(
+            proof, lambda step: {"relation": rules.relations[_relation(step)], "weight": weight[step]}
         )
-    return {"steps": steps}
+    }
 
 
 def as_text(proof: Proof, rules: RuleSet) -> list[str]:
-    r"""A proof as an indented tree, conclusion first; what was shown above is not shown again.
+    r"""A proof by rules as an indented tree.
 
     >>> rules = RuleSet(("mother", "brother", "uncle"), 3, (Rule(0, 1, 2, 0.98, 83),))
     >>> facts = Statements.of(rules.relations, [("ann", "mother", "bea"), ("bea", "brother", "carl")])
@@ -107,18 +98,11 @@ def as_text(proof: Proof, rules: RuleSet) -> list[str]:
       brother(bea, carl): a fact
     """
     applied = {step: rule for step, rule, _ in _weighed(proof, rules)}
-    shown: set[Proof] = set()
-    lines, stack = [], [(proof, 0)]
-    while stack:
-        step, depth = stack.pop()
-        said = f"{'  ' * depth}{rules.relations[_relation(step)]}({step.head}, {step.tail}): "
+
+    def reason(step: Proof) -> str:
         rule = applied[step]
         if rule is None:
-            lines.append(said + "a fact")
-        elif step in shown:
-            lines.append(said + "as above")
-        else:
-            shown.add(step)
-            lines.append(f"{said}{rules.describe(rule)}, weight {rule.weight:.2f}, support {rule.support}")
-            stack += [(premise, depth + 1) for premise in reversed(step.premises)]
-    return lines
+            return WORDS["fact"]
+        return f"{rules.describe(rule)}, weight {rule.weight:.2f}, support {rule.support}"
+
+    return tree(proof, lambda mask: rules.relations[mask.bit_length() - 1], reason)

@@ -16,11 +16,11 @@ from epignn.data.statements import Statements
 from epignn.distil.reason import first_rounds, reason, strengths
 from epignn.distil.rules import GRADES, RuleSet
 from epignn.explain.checker import WrongProof
+from epignn.explain.explanation import Explanation, Rounds, Theory
 from epignn.explain.proof import Proof
 from epignn.explain.rule_checker import check_rules
-from epignn.explain.rule_proof import derive, to_dict, weight_of
+from epignn.explain.rule_proof import as_text, derive, to_dict, weight_of
 from epignn.explain.smallest import Support
-from epignn.explain.symbolic import Status
 
 MOST_FACTS = 60
 """Of more facts it is not asked what else would follow by weaker rules."""
@@ -30,51 +30,23 @@ MOST_SETS = 2000
 """So many sets of facts are tried at most in search of a smallest one."""
 
 
-@dataclass(frozen=True)
-class RuleRounds:
-    """What is derived from the head to each entity; `relations[n][e]` is known of entity e after n rounds."""
-
-    entities: tuple[str, ...]
-    relations: tuple[tuple[tuple[str, ...], ...], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class RuleExplanation:
-    """An answer of rules, and why.
-
-    Attributes:
-        rules: the rules.
-        facts: what is given.
-        head, tail: the pair that was asked about.
-        relations: what follows most surely; none where nothing follows.
-        weight: of the weakest rule that it needs; 0 where nothing follows.
-        support: the facts that give the answer.
-        proofs: one for each of the relations.
-        weaker: relations that follow by weaker rules alone, and how strongly, in tenths.
-        rounds: what is derived in each round from the supporting facts; of all facts where nothing follows.
-    """
-
-    rules: RuleSet
-    facts: Statements
-    head: str
-    tail: str
-    relations: tuple[str, ...]
-    weight: float
-    support: Support
-    proofs: tuple[Proof, ...]
-    weaker: dict[str, float]
-    rounds: RuleRounds
-
-    @property
-    def status(self) -> Status:
-        """Determined if one relation follows; facts never contradict rules."""
-        return Status.DETERMINED if len(self.relations) == 1 else Status.OPEN
-
-    def __str__(self) -> str:
-        return f"{'|'.join(self.relations) or '?'}({self.head}, {self.tail})"
+def theory(rules: RuleSet) -> Theory:
+    """Rules as what answers, the strongest first."""
+    return Theory(
+        "rules",
+        rules.relations,
+        {"source": rules.source},
+        ("derive", "say"),
+        "What rules derive",
+        "the rules",
+        "Rules exclude nothing: any relation may hold that they do not derive.",
+        words="|".join,
+        steps=lambda proof: to_dict(proof, rules),
+        tree=lambda proof: as_text(proof, rules),
+    )
 
 
-def explain(rules: RuleSet, facts: Statements, head: str, tail: str) -> RuleExplanation:
+def explain(rules: RuleSet, facts: Statements, head: str, tail: str) -> Explanation:
     """What follows from head to tail by rules, and why; every proof has passed the checker.
 
     Raises:
@@ -89,31 +61,43 @@ def explain(rules: RuleSet, facts: Statements, head: str, tail: str) -> RuleExpl
     strong = replace(rules, rules=tuple(rule for rule in rules.rules if rule.grade >= grade))
     support = _Answer(strong, facts, (head, tail), found.possible[0]).support() if answered else Support((), True)
     part = facts.select(support.facts) if answered else facts
-    proofs = tuple(_checked(strong, part, derive(strong, part, head, tail, r), (head, r, tail)) for r in answered)
-    return RuleExplanation(
-        rules,
+    proofs = tuple(
+        _checked(strong, part, derive(strong, part, head, tail, r), (head, rules.relations[r], tail))
+        for r in answered
+    )
+    rounds = _rounds(strong, part, head, tail)
+    relations = tuple(rules.relations[r] for r in answered)
+    weight = min((weight_of(proof, strong) for proof in proofs), default=0.0)
+    credit = f"by rules of weight {weight:.2f} or more" if answered else "no rule leads from one to the other"
+    follows = f"{'|'.join(relations)}({head}, {tail})"
+    said = f"not determined: {len(answered)} relations follow alike, {follows}"
+    if not answered:
+        said = f"not determined: no rule leads from {head} to {tail}"
+    elif len(answered) == 1:
+        said = f"{follows}: follows {credit}"
+    return Explanation(
         facts,
         head,
         tail,
-        tuple(rules.relations[r] for r in answered),
-        min((weight_of(proof, strong) for proof in proofs), default=0.0),
+        relations,
+        (said,),
+        credit if len(answered) == 1 else f"not determined, {credit}",
+        theory(rules),
         support,
-        proofs,
-        _weaker(rules, graph, answered) if len(facts) <= MOST_FACTS else {},
-        _rounds(strong, part, head, tail),
+        rounds,
+        dict(zip(rounds.entities, rounds.relations[-1], strict=True)),
+        proofs=proofs,
+        weight=weight,
+        weaker=_weaker(rules, graph, answered) if len(facts) <= MOST_FACTS else {},
     )
 
 
-def _checked(rules: RuleSet, facts: Statements, proof: Proof, goal: tuple[str, int, str]) -> Proof:
+def _checked(rules: RuleSet, facts: Statements, proof: Proof, goal: tuple[str, str, str]) -> Proof:
     """The proof itself, once the checker has found that it proves the goal from these facts."""
-    names, relations = facts.names, rules.relations
-    given = [(names[s], relations[r], names[t]) for s, t, r in facts.edges]
-    proved, _ = check_rules(to_dict(proof, rules), rules, given)
+    (a, proved, b), _ = check_rules(to_dict(proof, rules), rules, map(facts.triple, range(len(facts))))
     head, relation, tail = goal
-    if proved != (head, relations[relation], tail):
-        raise WrongProof(
-            f"{proved[1]}({proved[0]}, {proved[2]}) is proved, not {relations[relation]}({head}, {tail})."
-        )
+    if (a, proved, b) != goal:
+        raise WrongProof(f"{proved}({a}, {b}) is proved, not {relation}({head}, {tail}).")
     return proof
 
 
@@ -124,7 +108,7 @@ def _weaker(rules: RuleSet, graph: Dataset, answered: list[int]) -> dict[str, fl
     return {rules.relations[r]: float(found[r]) for r in order if r not in answered}
 
 
-def _rounds(rules: RuleSet, facts: Statements, head: str, tail: str) -> RuleRounds:
+def _rounds(rules: RuleSet, facts: Statements, head: str, tail: str) -> Rounds:
     """What is known from the head to the entities that facts lead to, after each round; invented relations too."""
     start = facts.position(head)
     near = sorted({*facts.ahead(start)} - {start})
@@ -135,7 +119,7 @@ def _rounds(rules: RuleSet, facts: Statements, head: str, tail: str) -> RuleRoun
         )
         for n in range(int(first.max(initial=0)) + 1)
     ]
-    return RuleRounds(tuple(facts.names[entity] for entity in near), tuple(rows))
+    return Rounds(tuple(facts.names[entity] for entity in near), tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +147,7 @@ class _Answer:
         between = [f for f, (s, t, _) in enumerate(self.facts.edges) if s in after and t in before]
         sizes = range(least, len(found))
         if sum(comb(len(between), size) for size in sizes) > MOST_SETS:
-            return Support(tuple(found), False)
+            return Support(tuple(found), False, len(found) <= MOST_REDUCED)
         for size in sizes:
             sets = [list(chosen) for chosen in combinations(between, size)]
             if passing := [chosen for chosen, enough in zip(sets, self._enough(sets), strict=True) if enough]:

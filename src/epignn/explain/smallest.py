@@ -7,7 +7,7 @@ far is no larger than what is sought: if it passes it is that, if it fails it gr
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from epignn.calculus.algebra import members
@@ -32,7 +32,7 @@ class Goal:
     def given_by(self, network: Network) -> bool:
         """Whether closure of a network reaches the goal."""
         if self.pair and not set(self.pair) <= set(network.names):
-            return self.need == network.calculus.universal
+            return not network.calculus.anything & ~self.need
         closure = dense_closure(network.calculus, len(network.names))
         return self.reached(network, closure, closure.refine(network.heads, network.tails, network.masks))
 
@@ -46,13 +46,20 @@ class Goal:
 
 @dataclass(frozen=True)
 class Support:
-    """Facts that give an answer, by number and in order; none of them can be left out.
+    """Facts that give an answer.
 
-    `smallest` says that no smaller set gives the answer; otherwise one may.
+    Attributes:
+        facts: their numbers, in order.
+        smallest: whether it is known that no smaller set gives the answer.
+        irreducible: whether it is known that none of them can be left out.
     """
 
     facts: tuple[int, ...]
     smallest: bool
+    irreducible: bool = field(default=True, repr=False)
+
+    def __str__(self) -> str:
+        return f"{len(self.facts)} fact{'s' if len(self.facts) > 1 else ''}"
 
 
 def support(network: Network, goal: Goal, known: Collection[int] | None = None) -> Support:

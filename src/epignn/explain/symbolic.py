@@ -3,108 +3,39 @@
 Every proof in an explanation has passed the checker; one that does not is an error, never a warning.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import or_
 
 import numpy as np
 
 from epignn.calculus.algebra import Calculus, Masks, members
-from epignn.calculus.network import Fact, Network
-from epignn.calculus.result import Answer
+from epignn.calculus.network import Network
+from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close
 from epignn.explain.checker import WrongProof, check
 from epignn.explain.derive import derive, refute
+from epignn.explain.explanation import Exclusion, Explanation, Rounds, Theory
 from epignn.explain.paths import path_of
-from epignn.explain.proof import Proof, to_dict
+from epignn.explain.proof import Proof, as_text, to_dict
 from epignn.explain.smallest import Goal, Support, support
 
 
-class Status(StrEnum):
-    """What kind of answer it is."""
-
-    DETERMINED = "determined"
-    """One relation is left."""
-    OPEN = "not determined"
-    """Several are left."""
-    CONTRADICTORY = "contradictory"
-    """The facts cannot hold together."""
-
-
-@dataclass(frozen=True, eq=False)
-class Exclusion:
-    """Why some relations cannot hold.
-
-    Attributes:
-        mask: the relations that these facts exclude.
-        left: the relations that these facts leave.
-        support: the facts.
-        path: the entities from head to tail, where the facts are one path between them; else empty.
-        proof: that nothing but `left` may hold.
-    """
-
-    mask: int
-    left: int
-    support: Support
-    path: tuple[str, ...]
-    proof: Proof
-
-
-@dataclass(frozen=True, eq=False)
-class Rounds:
-    """What may hold from the head to the entities of the supporting facts, after each round of closure.
-
-    `masks[r, e]` is the set of entity e after r rounds; row 0 is what the facts say themselves.
-    """
-
-    entities: tuple[str, ...]
-    masks: Masks
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """An answer of a calculus, and why.
-
-    Attributes:
-        network: the facts.
-        head, tail: the pair that was asked about.
-        verdict: whether the facts can hold together, and whether that is certain.
-        mask: the relations that may hold; none where the facts contradict each other.
-        support: the facts that give the answer; of contradictory facts, those that clash.
-        proof: of the answer; of contradictory facts, that nothing can hold of some pair.
-        exclusions: for every relation that cannot hold, why.
-        rounds: what is known after each round.
-    """
-
-    network: Network
-    head: str
-    tail: str
-    verdict: Answer
-    mask: int
-    support: Support
-    proof: Proof
-    exclusions: tuple[Exclusion, ...]
-    rounds: Rounds
-
-    @property
-    def status(self) -> Status:
-        """Determined, not determined or contradictory."""
-        if self.verdict is Answer.INCONSISTENT:
-            return Status.CONTRADICTORY
-        return Status.DETERMINED if self.mask.bit_count() == 1 else Status.OPEN
-
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """The names of the relations that may hold."""
-        return self.network.calculus.names(self.mask)
-
-    def facts(self, support: Support) -> list[Fact]:
-        """Supporting facts in words."""
-        return [self.network.fact(f) for f in support.facts]
-
-    def __str__(self) -> str:
-        if self.status is Status.CONTRADICTORY:
-            return f"contradictory: {', '.join(map(str, self.facts(self.support)))}"
-        return f"{self.network.calculus.format(self.mask)}({self.head}, {self.tail})"
+def theory(calculus: Calculus) -> Theory:
+    """A calculus as what answers, by complete closure."""
+    return Theory(
+        "calculus",
+        calculus.words(calculus.universal),
+        {"calculus": calculus.name, "source": calculus.source},
+        ("leaves", "says"),
+        "What may hold",
+        f"the table of {calculus.name}",
+        "No fact is needed.",
+        words=lambda relations: calculus.format(reduce(or_, map(calculus.parse_one, relations), 0)),
+        steps=lambda proof: to_dict(proof, calculus),
+        tree=lambda proof: as_text(proof, calculus),
+    )
 
 
 def explain(network: Network, head: str, tail: str) -> Explanation:
@@ -122,21 +53,63 @@ def explain(network: Network, head: str, tail: str) -> Explanation:
         network.position(name)
     result = close(network)
     if not result.consistent:
-        return _contradiction(network, head, tail)
-    mask = result.relations(head, tail)
+        return _contradiction(network, head, tail, result._explain())
+    calculus, mask = network.calculus, result.relations(head, tail)
     found = support(network, Goal((head, tail), mask)) if head != tail else Support((), True)
     part = _part(network, found, head, tail)
     proof = _checked(part, derive(part, head, tail, mask), mask)
     exclusions = _exclusions(network, head, tail, mask, found) if head != tail else ()
-    return Explanation(network, head, tail, result.answer, mask, found, proof, exclusions, _rounds(part, head))
+    credit = f"by closure in {calculus.name}"
+    return Explanation(
+        network,
+        head,
+        tail,
+        calculus.words(mask),
+        _said(result, f"({head}, {tail})", mask, found),
+        credit if len(calculus.words(mask)) == 1 else f"not determined, {credit}",
+        theory(calculus),
+        found,
+        _rounds(part, head),
+        {name: calculus.words(result.relations(head, name)) for name in network.names},
+        result.answer,
+        (proof,),
+        exclusions,
+    )
 
 
-def _contradiction(network: Network, head: str, tail: str) -> Explanation:
-    conflict = support(network, Goal(), close(network)._explain())
+def _said(result: Result, pair: str, mask: int, found: Support) -> tuple[str, ...]:
+    """What is left of a pair; and what closure cannot exclude."""
+    calculus, left = result.network.calculus, f"{result.network.calculus.format(mask)}{pair}"
+    words = calculus.words(mask)
+    if len(words) == 1:
+        said = f"{left}: the only relation left"
+    elif mask == calculus.anything:
+        said = f"not determined: nothing follows about {pair}, every relation of {calculus.name} may hold"
+    else:
+        said = (
+            f"not determined: {len(words)} of {len(calculus.words(calculus.universal))} relations may hold, {left}"
+        )
+    if result.answer is not Answer.CLOSED:
+        return (said,)
+    return said, f"No contradiction was found; {doubt(calculus)}."
+
+
+def _contradiction(network: Network, head: str, tail: str, known: Sequence[int]) -> Explanation:
+    """Which facts clash, of which some that clash are known."""
+    conflict = support(network, Goal(), known)
     part = network.select(list(conflict.facts)).compact()
-    proof = _checked(part, refute(part), 0)
-    nothing = Rounds((), np.zeros((0, 0), dtype=np.uint64))
-    return Explanation(network, head, tail, Answer.INCONSISTENT, 0, conflict, proof, (), nothing)
+    return Explanation(
+        network,
+        head,
+        tail,
+        (),
+        ("contradictory: the facts cannot hold together",),
+        f"by closure in {network.calculus.name}",
+        theory(network.calculus),
+        conflict,
+        verdict=Answer.INCONSISTENT,
+        proofs=(_checked(part, refute(part), 0),),
+    )
 
 
 def _part(network: Network, found: Support, *ends: str) -> Network:
@@ -151,9 +124,7 @@ def _part(network: Network, found: Support, *ends: str) -> Network:
 def _checked(network: Network, proof: Proof, mask: int) -> Proof:
     """The proof itself, once the checker has found that it proves this set from these facts."""
     calculus = network.calculus
-    triples = zip(network.heads.tolist(), network.masks.tolist(), network.tails.tolist(), strict=True)
-    facts = [(network.names[h], calculus.names(m), network.names[t]) for h, m, t in triples]
-    _, proved, _ = check(to_dict(proof, calculus), calculus, facts)
+    _, proved, _ = check(to_dict(proof, calculus), calculus, map(network.triple, range(len(network))))
     if proved != frozenset(calculus.names(mask)):
         raise WrongProof(f"{'|'.join(sorted(proved))} is proved, not {calculus.format(mask)}.")
     return proof
@@ -165,7 +136,7 @@ def _exclusions(network: Network, head: str, tail: str, mask: int, whole: Suppor
     known: dict[tuple[int, ...], int] = {}  # facts, and what they leave
     supports: dict[tuple[int, ...], Support] = {}
     excluded: dict[tuple[int, ...], int] = {}
-    for relation in members(calculus.universal & ~mask):
+    for relation in members(calculus.anything & ~mask):
         starts = [facts for facts, left in known.items() if not left >> relation & 1]
         start = min(starts, key=len, default=whole.facts)
         found = support(network, Goal((head, tail), calculus.universal & ~(1 << relation)), start)
@@ -179,8 +150,16 @@ def _exclusions(network: Network, head: str, tail: str, mask: int, whole: Suppor
 
 
 def _exclusion(network: Network, pair: tuple[str, str], mask: int, left: int, found: Support) -> Exclusion:
-    part = _part(network, found, *pair)
-    return Exclusion(mask, left, found, path_of(part, *pair), _checked(part, derive(part, *pair, left), left))
+    part, calculus = _part(network, found, *pair), network.calculus
+    path = path_of(part, *pair)
+    proof = _checked(part, derive(part, *pair, left), left)
+    return Exclusion(calculus.words(mask), calculus.words(left), found, path, _along(part, path), proof)
+
+
+def _along(network: Network, path: tuple[str, ...]) -> tuple[str, ...]:
+    """What the facts of a path say from each of its entities to the next, in words."""
+    matrix, place = network.matrix(), [network.position(name) for name in path]
+    return tuple(network.calculus.format(int(matrix[i, j])) for i, j in pairwise(place))
 
 
 def _rounds(network: Network, head: str) -> Rounds:
@@ -191,7 +170,8 @@ def _rounds(network: Network, head: str) -> Rounds:
     while True:
         refined = matrix & np.stack([_through_all(network.calculus, row, matrix) for row in matrix])
         if np.array_equal(refined, matrix):
-            return Rounds(network.names, np.stack(rows))
+            words = network.calculus.words
+            return Rounds(network.names, tuple(tuple(map(words, row.tolist())) for row in rows))
         matrix = refined
         rows.append(matrix[start])
 

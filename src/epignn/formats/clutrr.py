@@ -4,19 +4,16 @@
     …,son,…,"[(0, 1), (1, 2)]","['daughter', 'brother']","(0, 2)",…
 
 An edge `(a, b)` of type `r` reads "b is the r of a". Columns are found by their names, in any order; those with
-stories and proofs are passed over. The published edges, types and hops agree in number: a row where they do not is
-refused. Walks may visit a person twice, so edges may be opposite or parallel. `1.<k>_test.csv` in a name gives the
-hops of the whole file.
+stories and proofs are passed over. A row with more edges than types, or fewer, is refused. Walks may visit a person
+twice, so that edges may be opposite or parallel. `1.<k>_test.csv` in a name gives the hops of all rows.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from epignn.data.dataset import Dataset, Offsets
-from epignn.formats.columns import Columns, open_text
-from epignn.formats.csvfile import read_rows
-from epignn.formats.networks import readable
+from epignn.data.dataset import Dataset
+from epignn.formats.columns import Columns
 
 COLUMNS = ("story_edges", "edge_types", "query_edge", "target")
 
@@ -31,17 +28,9 @@ def read_clutrr(path: Path, relations: Sequence[str] | None = None) -> Dataset:
         relations: the vocabulary, such as a model's; the sorted names that occur in the file if left out.
 
     Raises:
-        BadFile: it cannot be read, a row is not what it should be, or a relation is not in the vocabulary.
+        BadFile: it cannot be read, a row is malformed, or a relation is not in the vocabulary.
     """
     path = Path(path)
-    columns = Columns()
-    with readable(str(path)), open_text(path) as lines:
-        columns.extend(read_rows(lines, str(path), COLUMNS))
-    names, position = columns.codes.vocabulary(relations, str(path))
+    columns = Columns.read(path, COLUMNS)
     hops = _HOPS.fullmatch(path.name)
-    return columns.dataset(names, position, k=int(hops[1]) if hops else 0)
-
-
-def hops(data: Dataset) -> Offsets:
-    """The length of each problem's walk: the number of its edges."""
-    return data.edge_count
+    return columns.dataset(*columns.codes.vocabulary(relations, str(path)), k=int(hops[1]) if hops else 0)

@@ -1,33 +1,24 @@
-"""Columns of a file of problems on their way to a `Dataset`: filled row by row, turned to arrays at the end.
+"""The columns of a file of problems, collected row by row and turned into a `Dataset`; shared by all readers.
 
-What the readers of all formats share: relation names become codes as they come, and are looked up in a
-vocabulary once each; node numbers may be any integers and are counted from 0 in each graph.
+Relation names get codes in the order in which they occur, and each is looked up in a vocabulary once. Node numbers
+may be any integers; in the data set they are counted from 0 in each graph.
 """
 
-import gzip
 from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.dataset import Dataset, Ints, offsets
 from epignn.errors import BadFile, unknown
-from epignn.formats.csvfile import Row
-
-
-def open_text(path: Path) -> IO[str]:
-    """Open a text file; a name that ends in `.gz` means gzip."""
-    # utf-8-sig: a byte-order mark is no part of the first column's name.
-    if path.suffix.casefold() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+from epignn.files import open_text, readable
+from epignn.formats.csvfile import Row, read_rows
 
 
 class Codes(dict[str, int]):
-    """Names numbered as they come; `first[name]` is the `line` on which one came first."""
+    """Names, numbered in the order of their first use; `first[name]` is the line of that."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +34,7 @@ class Codes(dict[str, int]):
         """The relations and the position of each code among them; without any given, the sorted names.
 
         Raises:
-            BadFile: a name is not among the relations given; tells its line and the near misses.
+            BadFile: a name is not among the relations given; with its line and near misses.
         """
         names = tuple(sorted(self) if relations is None else relations)
         position = {name: at for at, name in enumerate(names)}
@@ -62,6 +53,14 @@ class Columns:
         self.edges, self.queries = array("q"), array("q")
         self.edge_labels, self.labels = array("i"), array("i")
         self.edge_count = array("q")
+
+    @classmethod
+    def read(cls, path: Path, columns: tuple[str, ...]) -> "Columns":
+        """The problems of a CSV file with these columns, as for `read_rows`."""
+        self = cls()
+        with readable(str(path)), open_text(path) as lines:
+            self.extend(read_rows(lines, str(path), columns))
+        return self
 
     def extend(self, rows: Iterable[Row]) -> None:
         """Append problems."""

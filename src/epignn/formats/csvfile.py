@@ -4,7 +4,7 @@
     0,"[(0, 1), (1, 2)]","['EC', 'NTPPI']","(0, 2)",DC
 
 Columns are found by their names, in any order; others, such as the row number, are passed over. The lists are
-Python's. What the names mean is left to `formats`, and to `epignn.formats.star_csv`.
+Python's. `formats.networks` and `formats.star_csv` give the names a meaning.
 """
 
 import ast
@@ -61,7 +61,7 @@ def read_rows(lines: Iterable[str], file: str, columns: tuple[str, ...] = FACTS)
     Row(line=2, edges=[0, 1, 1, 2], edge_labels=['EC', 'DC'], query=[0, 2], label='')
 
     Raises:
-        BadFile: a column is missing, or a row is not what it should be; tells file and line.
+        BadFile: a column is missing, or a row is malformed; with its line.
     """
     reader = csv.reader(lines, strict=True)
     try:
@@ -84,7 +84,7 @@ def read_rows(lines: Iterable[str], file: str, columns: tuple[str, ...] = FACTS)
 
 
 def _picker(header: list[str], columns: tuple[str, ...]) -> tuple[Callable[[list[str]], tuple[str, ...]], bool]:
-    """What takes the cells of a row that matter, in our order, and whether the last is a label."""
+    """A function that picks the cells of these columns from a row, and whether the last is a label."""
     for column in columns:
         if column not in header:
             found = ",".join(header)[:80]

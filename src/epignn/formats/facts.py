@@ -1,8 +1,7 @@
 """Facts as text, `ntpp(a, b)` or `ntpp|tpp(New York, "the U.S.")`, and the raw form that all readers share.
 
 Facts stand on lines of their own or are separated by `.`, `,`, `;` or white space; `#` and `%` begin a
-comment. A reader gives relation names and where they stand; what they mean is left to `formats`, which knows
-the calculus.
+comment. A reader gives relation names and their places; `formats.networks` gives them a meaning in a calculus.
 """
 
 import re
@@ -16,7 +15,7 @@ from epignn.errors import BadArgument, BadFile
 class RawFact(NamedTuple):
     """A fact as a file has it: no calculus yet.
 
-    `line` and `column` tell where its relations stand; `path` does so in JSON, as in `facts[3]`.
+    `line` and `column` are those of its relations; in JSON, `path` is their place, as in `facts[3]`.
     """
 
     relations: tuple[str, ...]
@@ -29,7 +28,7 @@ class RawFact(NamedTuple):
 
 @dataclass(frozen=True)
 class RawNetwork:
-    """A network as a file has it; `calculus` is what the file itself names, if it does."""
+    """A network as a file has it; `calculus` is the name that the file gives, if any."""
 
     facts: list[RawFact]
     names: tuple[str, ...] = ()
@@ -102,7 +101,7 @@ def parse_facts(text: str, file: str) -> list[RawNetwork]:
 
 
 def _broken_fact(text: str, start: int, file: str) -> BadFile:
-    """The error for the fact that begins at `start`: it stands just after the last step that matches."""
+    """The error for the fact that begins at `start`, at the place after the last step that matches."""
     end, last, steps = start, "", iter(STEPS)
     pattern, expected = next(steps)
     while match := re.compile(r"\s*+" + pattern).match(text, end):

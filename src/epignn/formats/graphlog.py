@@ -18,9 +18,9 @@ import numpy as np
 
 from epignn.data.dataset import Dataset, Offsets, offsets
 from epignn.errors import BadFile
-from epignn.formats.columns import Columns, open_text
+from epignn.files import open_text, readable
+from epignn.formats.columns import Columns
 from epignn.formats.csvfile import Row
-from epignn.formats.networks import readable
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +40,26 @@ class WorldFile:
 
 
 def read_graphlog(path: Path, relations: Sequence[str] | None = None) -> Dataset:
-    """Read the graphs of a file; `read_world` tells repeated edges and resolution paths too.
+    """Read the graphs of a file; `read_world` also gives repeated edges and resolution paths.
 
     Args:
         path: a JSON Lines file, also gzipped.
         relations: the vocabulary, such as a model's; the sorted names that occur in the file if left out.
 
     Raises:
-        BadFile: it cannot be read, a line is not what it should be, or a relation is not in the vocabulary.
+        BadFile: it cannot be read, a line is malformed, or a relation is not in the vocabulary.
     """
     return read_world(path, relations).data
 
 
 def read_world(path: Path, relations: Sequence[str] | None = None) -> WorldFile:
-    """Read a file with all that is known of its graphs."""
+    """Read a file with its repeated edges and resolution paths."""
     path = Path(path)
     columns, lines = Columns(), _Lines(str(path))
     with readable(str(path)), open_text(path) as text:
         columns.extend(lines.rows(text))
-    names, position = columns.codes.vocabulary(relations, str(path))
     return WorldFile(
-        columns.dataset(names, position),
+        columns.dataset(*columns.codes.vocabulary(relations, str(path))),
         np.array(lines.repeated),
         offsets(np.array(lines.path_length)),
         np.array(lines.path_node),
@@ -68,7 +67,7 @@ def read_world(path: Path, relations: Sequence[str] | None = None) -> WorldFile:
 
 
 class _Lines:
-    """Reads lines; keeps what is no part of a problem."""
+    """Reads lines as problems; collects repeated edges and resolution paths."""
 
     def __init__(self, file: str) -> None:
         self.file = file

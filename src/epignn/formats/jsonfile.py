@@ -38,7 +38,7 @@ def parse_json(text: str, file: str) -> list[RawNetwork]:
 
 
 def load_json(text: str, file: str) -> Any:
-    """The value of a JSON text; `BadFile` tells line and column of what is wrong."""
+    """The value of a JSON text; `BadFile`, with line and column, if it is none."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -1,45 +1,56 @@
 """Networks from files and back: which reader a file needs, and what its relation names mean.
 
-The readers (`facts`, `csp`, `jsonfile`, `csvfile`) know no calculus. This file turns bytes to text before them,
-and names to masks after them, each in one place.
+The readers (`facts`, `csp`, `jsonfile`, `csvfile`) turn text into relation names; this module gives names a
+meaning, in a calculus (`as_networks`) or in a vocabulary that belongs to none (`as_statements`).
 """
 
-import gzip
 import io
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, lookup, near_misses, unknown
+from epignn.files import decode, read_text, readable
 from epignn.formats.csp import check_nodes, numbered, parse_csp, write_csp
 from epignn.formats.csvfile import read_rows
 from epignn.formats.facts import RawFact, RawNetwork, parse_facts, relation_names, write_facts
 from epignn.formats.jsonfile import parse_json, write_json
 
+if TYPE_CHECKING:
+    from epignn.data.statements import Statements
+
+SHOWN = 5
+"""Relation names that an error lists."""
+
 
 def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Network]:
-    """Read the networks of a file; its suffix (`.csp`, `.json`, `.csv`, also with `.gz`) tells the format.
+    """Read the networks of a file, in the format of its suffix (`.csp`, `.json`, `.csv`, also with `.gz`).
 
     Everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
     calculus, the one that the file names is taken, or the first that knows all its relation names.
 
     Raises:
-        BadFile: it cannot be read, or has no facts, or a name no calculus knows; tells file, line and column.
+        BadFile: it cannot be read, has no facts, or has a name that no calculus knows; with line and column.
     """
     return as_networks(read_raw(path), calculus, _shown(path))
 
 
 def read_raw(path: Path | str) -> list[RawNetwork]:
-    """Read the networks of a file as names, whose meaning is left open."""
+    """Read the networks of a file as relation names, without a calculus."""
     file = _shown(path)
-    text = _decode(_read(path, file), file)
-    return _reader(path, text)(text, file)
+    if str(path) == "-":
+        with readable(file):
+            text = decode(sys.stdin.buffer.read(), file)
+        return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
+    text = read_text(path)
+    suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
+    return READERS.get(suffix, parse_facts)(text, file)
 
 
 def _shown(path: Path | str) -> str:
@@ -47,7 +58,7 @@ def _shown(path: Path | str) -> str:
 
 
 def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) -> list[Network]:
-    """Give relation names their meaning: in a calculus, the one a file names, or the first that knows them all."""
+    """Networks over a calculus: the one given, the one that the file names, or the first that knows all names."""
     if not any(raw.facts or raw.names for raw in raws):
         raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
     uses = _first_uses(raws, file)
@@ -57,38 +68,59 @@ def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) ->
     return [_network(raw, calculus, masks) for raw in raws]
 
 
+def as_statements(raw: RawNetwork, relations: tuple[str, ...], file: str) -> "Statements":
+    """Facts over a vocabulary that belongs to no calculus.
+
+    Raises:
+        BadFile: a relation is not in the vocabulary; with line and column.
+    """
+    from epignn.data.statements import Statements  # here, because reading networks needs no data sets
+
+    for fact in raw.facts:
+        if len(fact.relations) != 1 or fact.relations[0] not in relations:
+            raise _bad_fact(str(unknown("relation", "|".join(fact.relations), relations)), fact, file)
+    return Statements.of(relations, ((fact.head, fact.relations[0], fact.tail) for fact in raw.facts))
+
+
 def write_network(network: Network, format: str) -> str:
     """A network as text: `facts`, `csp` (names become numbers) or `json` (everything is kept)."""
     return lookup("format", format, WRITERS)(network)
 
 
 def guess_calculus(names: Iterable[str], file: str, uses: Mapping[str, RawFact] = MappingProxyType({})) -> Calculus:
-    """The first calculus that knows every relation name; `uses` tells where a name stands.
+    """The first calculus that knows every relation name; `uses` has a fact for each name, for errors.
 
     >>> guess_calculus(["ec", "NTPP", "*"], "example").name
     'rcc8'
 
     Raises:
-        BadFile: none does; tells which knows the most, and the near misses of what it does not know.
+        BadFile: none does; tells which knows the most, or names the most similar ones, and the near misses.
     """
     wanted = [name for name in dict.fromkeys(names) if name not in RESERVED]
-    missing: list[str] | None = None
+    failed: list[tuple[Calculus, list[str]]] = []
     for calculus in map(load, CALCULI):
         unknowns = [name for name in wanted if not calculus.knows(name)]
         if not unknowns:
             return calculus
-        if missing is None or len(unknowns) < len(missing):
-            nearest, missing = calculus, unknowns
-    assert missing is not None  # there are calculi
-    shown = ", ".join(_with_near_miss(name, nearest) for name in missing[:5])
-    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        failed.append((calculus, unknowns))
+    nearest, missing = min(failed, key=lambda one: (len(one[1]), -_likeness(*one)))
+    shown = ", ".join(repr(name[:80]) + _near_miss(name, nearest)[0] for name in missing[:SHOWN])
+    more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
     message = f"no calculus knows all its relations; {nearest.name} knows the most, but not {shown}{more}."
     raise _bad_fact(f"{message} Correct them or name the calculus.", uses.get(missing[0]), file)
 
 
-def _with_near_miss(name: str, calculus: Calculus) -> str:
-    close = near_misses(name, (*calculus.relations, *calculus.aliases), most=1)
-    return repr(name[:80]) + (f" (did you mean {close[0]!r}?)" if close else "")
+def _likeness(calculus: Calculus, names: list[str]) -> float:
+    """How similar the first of some names are to those that a calculus knows."""
+    return sum(_near_miss(name, calculus)[1] for name in names[:SHOWN])
+
+
+def _near_miss(name: str, calculus: Calculus) -> tuple[str, float]:
+    """The most similar name that a calculus knows, as a question, and how similar it is; if none is, 0."""
+    for close in near_misses(name, (*calculus.relations, *calculus.aliases), most=1):
+        likeness = SequenceMatcher(None, name[:80].casefold(), close.casefold()).ratio()
+        return f" (did you mean {close!r}?)", likeness
+    return "", 0.0
 
 
 def _bad_fact(message: str, fact: RawFact | None, file: str) -> BadFile:
@@ -114,7 +146,7 @@ def _first_uses(raws: list[RawNetwork], file: str) -> dict[str, RawFact]:
 
 
 def _named(name: str, file: str) -> Calculus | None:
-    """The calculus that a file names: a shipped one, for a file must not make us open another."""
+    """The calculus that a file names, if it is a shipped one: a file must not make us open another."""
     known = ALIASES.get(name.casefold(), name.casefold())
     if known in CALCULI or not name:
         return load(known) if name else None
@@ -141,47 +173,6 @@ def _network(raw: RawNetwork, calculus: Calculus, masks: Mapping[str, int]) -> N
             mask |= masks[name]
         facts.append((fact.head, mask, fact.tail))
     return Network.of(calculus, facts, raw.names, raw.title)
-
-
-# -- from bytes to text --
-
-
-@contextmanager
-def readable(file: str) -> Iterator[None]:
-    """What goes wrong while a file is opened, unpacked and decoded, in our words."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise BadFile("not UTF-8 text. Save it as UTF-8, or name it .gz if it is gzip.", file) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise BadFile(f"not a whole gzip file ({error}); compress it again or drop .gz.", file) from error
-    except (OSError, ValueError, AttributeError) as error:  # or a NUL in the path, or no standard input
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadFile(f"cannot read it: {reason}. Check the path.", file) from error
-
-
-def _read(path: Path | str, file: str) -> bytes:
-    with readable(file):
-        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-        return gzip.decompress(data) if file.casefold().endswith(".gz") else data
-
-
-def _decode(data: bytes, file: str) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        hint = "It looks like gzip: name it .gz." if data[:2] == b"\x1f\x8b" else "Save it as UTF-8."
-        raise BadFile(f"not UTF-8 text. {hint}", file, data.count(b"\n", 0, error.start) + 1) from error
-    if (nul := text.find("\0")) >= 0:
-        raise BadFile("a NUL byte: not a text file. Save it as UTF-8.", file, text.count("\n", 0, nul) + 1)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _reader(path: Path | str, text: str) -> Callable[[str, str], list[RawNetwork]]:
-    if str(path) == "-":
-        return parse_json if text.lstrip().startswith("{") else parse_facts
-    suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
-    return READERS.get(suffix, parse_facts)
 
 
 # -- the benchmark's CSV --

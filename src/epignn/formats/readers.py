@@ -6,25 +6,22 @@ from types import MappingProxyType
 
 from epignn.data.dataset import Dataset
 from epignn.errors import BadFile
+from epignn.files import open_text, readable
 from epignn.formats.clutrr import COLUMNS, read_clutrr
-from epignn.formats.columns import Columns, open_text
-from epignn.formats.csvfile import FACTS, LABEL, read_rows
+from epignn.formats.columns import Columns
+from epignn.formats.csvfile import FACTS, LABEL
 from epignn.formats.graphlog import read_graphlog
-from epignn.formats.networks import readable
 
 Reader = Callable[[Path, Sequence[str] | None], Dataset]
 
 
 def _read_csv(path: Path, relations: Sequence[str] | None) -> Dataset:
-    """A CSV file of either kind; its header tells which."""
+    """A CSV file of either kind, known by its header."""
     with readable(str(path)), open_text(path) as lines:
         if COLUMNS[0] in next(lines, ""):
             return read_clutrr(path, relations)
-        lines.seek(0)
-        columns = Columns()
-        columns.extend(read_rows(lines, str(path), (*FACTS, LABEL)))
-    names, position = columns.codes.vocabulary(relations, str(path))
-    return columns.dataset(names, position)
+    columns = Columns.read(path, (*FACTS, LABEL))
+    return columns.dataset(*columns.codes.vocabulary(relations, str(path)))
 
 
 READERS: MappingProxyType[str, Reader] = MappingProxyType({".csv": _read_csv, ".jsonl": read_graphlog})

@@ -8,9 +8,9 @@ The first column is the row number; the lists are Python's. A name that ends in 
 """
 
 import gzip
-import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
@@ -20,10 +20,11 @@ import numpy as np
 from epignn.calculus.algebra import Calculus, members
 from epignn.data.dataset import Dataset, Ints
 from epignn.errors import BadFile, EpignnError
-from epignn.formats.columns import Codes, Columns, open_text
-from epignn.formats.csvfile import FACTS, LABEL, read_rows
+from epignn.files import writing
+from epignn.formats.columns import Codes, Columns
+from epignn.formats.csvfile import FACTS, LABEL
 from epignn.formats.facts import RawFact
-from epignn.formats.networks import guess_calculus, readable
+from epignn.formats.networks import guess_calculus
 
 HEADER = ("", *FACTS, LABEL)
 COMPRESSION = 3
@@ -37,17 +38,15 @@ def read_csv(path: Path, calculus: Calculus) -> Dataset:
     """Read a published file; nodes are renumbered from 0 in each graph, keeping their order.
 
     Raises:
-        BadFile: it cannot be read, or a row is not what it should be; names file and line.
+        BadFile: it cannot be read, or a row is malformed; with its line.
     """
     return read_problems(path, calculus)[1]
 
 
 def read_problems(path: Path, calculus: Calculus | None = None) -> tuple[Calculus, Dataset]:
-    """Read a published file as `read_csv` does; without a calculus, the first that knows its labels is taken."""
+    """Read a file as `read_csv` does; without a calculus, by the first one that knows its labels."""
     path = Path(path)
-    columns = Columns()
-    with readable(str(path)), open_text(path) as lines:
-        columns.extend(read_rows(lines, str(path), (*FACTS, LABEL)))
+    columns = Columns.read(path, (*FACTS, LABEL))
     if calculus is None:
         uses = {name: RawFact((name,), "", "", line) for name, line in columns.codes.first.items()}
         calculus = guess_calculus(uses, str(path), uses)
@@ -72,9 +71,7 @@ def _meanings(codes: Codes, calculus: Calculus, file: str) -> Ints:
 
 
 class CsvWriter:
-    """Writes data sets to one file, chunk after chunk; the file appears, whole, when the block ends.
-
-    Until then the rows are in a hidden file beside it, which is removed when the block fails.
+    """Writes data sets to one file, chunk after chunk; the file appears when the block ends, and not if it fails.
 
     >>> with CsvWriter(Path("problems_k_2_b_1.csv.gz")) as writer:  # doctest: +SKIP
     ...     writer.write(dataset)
@@ -82,22 +79,18 @@ class CsvWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        self._part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         self._rows = 0
 
     def __enter__(self) -> "CsvWriter":
-        try:
-            self._raw = self._part.open("wb")
-        except OSError as error:
-            raise BadFile(f"cannot write it: {error.strerror}.", str(self.path)) from error
-        self._file: IO[bytes] = self._raw
-        if self.path.suffix == ".gz":
-            # No name and no time in the header: the same rows give the same bytes.
-            self._file = cast(
-                IO[bytes],
-                gzip.GzipFile(filename="", mode="wb", compresslevel=COMPRESSION, fileobj=self._raw, mtime=0),
-            )
-        self._file.write((",".join(HEADER) + "\n").encode())
+        with ExitStack() as stack:
+            raw = stack.enter_context(stack.enter_context(writing(self.path)).open("wb"))
+            self._file: IO[bytes] = raw
+            if self.path.suffix == ".gz":
+                # No name and no time in the header: the same rows give the same bytes.
+                packed = gzip.GzipFile(filename="", mode="wb", compresslevel=COMPRESSION, fileobj=raw, mtime=0)
+                self._file = cast(IO[bytes], stack.enter_context(packed))
+            self._file.write((",".join(HEADER) + "\n").encode())
+            self._stack = stack.pop_all()
         return self
 
     def write(self, data: Dataset) -> None:
@@ -108,13 +101,7 @@ class CsvWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            with self._raw:
-                self._file.close()
-            if kind is None:
-                self._part.replace(self.path)
-        finally:
-            self._part.unlink(missing_ok=True)
+        self._stack.__exit__(kind, error, trace)
 
 
 def write_csv(path: Path, parts: Iterable[Dataset]) -> None:

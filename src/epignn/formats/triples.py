@@ -1,11 +1,11 @@
 """Triples from text files: head, relation and tail, separated by tabs or by spaces; plain or gzipped."""
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from epignn.errors import BadFile
+from epignn.files import read_text
 
 Triple = tuple[str, str, str]
 
@@ -36,7 +36,7 @@ class Triples:
         return [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
 
     def only(self, relations: "frozenset[str]") -> "Triples":
-        """Those whose relation is known; the caller says how many were left."""
+        """Those whose relation is among some."""
         kept = [i for i, (_, relation, _) in enumerate(self.triples) if relation in relations]
         return replace(self, triples=tuple(self.triples[i] for i in kept), lines=tuple(self.lines[i] for i in kept))
 
@@ -52,12 +52,10 @@ def read_triples(path: Path) -> Triples:
     """
     lines: dict[Triple, int] = {}
     blank = repeated = 0
-    for number, text in _lines(path):
-        line = text.rstrip("\r\n")
-        if not line.strip():
+    for number, fields in _rows(path):
+        if not fields:
             blank += 1
             continue
-        fields = tuple(field.strip() for field in (line.split("\t") if "\t" in line else line.split()))
         if len(fields) != 3:
             raise BadFile(
                 f"a triple has three columns (head, relation, tail; tabs or spaces between), this line has "
@@ -78,40 +76,20 @@ def read_triples(path: Path) -> Triples:
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read questions, a head and a relation on each line, separated as triples are; blank lines are passed over."""
     pairs = []
-    for number, text in _lines(path):
-        line = text.rstrip("\r\n")
-        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
-        if not line.strip():
-            continue
-        if len(fields) != 2 or not all(fields):
+    for number, fields in _rows(path):
+        if fields and (len(fields) != 2 or not all(fields)):
             raise BadFile(
                 f"a question is a head and a relation, this line has {len(fields)} columns.", str(path), number
             )
-        pairs.append((fields[0], fields[1]))
+        if fields:
+            pairs.append((fields[0], fields[1]))
     if not pairs:
         raise BadFile("there are no questions in it.", str(path))
     return pairs
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a text file; a byte-order mark is passed over."""
-    try:
-        raw = path.read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadFile(f"cannot read it: {reason}.", str(path)) from error
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadFile("this is UTF-16 text; save it as UTF-8.", str(path), 1)
-    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise BadFile(
-                f"byte {error.start + 1} of this line is not UTF-8; save the file as UTF-8.", str(path), number
-            ) from error
-        if "\0" in text:
-            raise BadFile("this is not a text file.", str(path), number)
-        yield number, text
+def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The number and the fields of every line; a blank line has none."""
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+        fields = line.split("\t") if "\t" in line else line.split()
+        yield number, tuple(map(str.strip, fields)) if line.strip() else ()

@@ -1,1 +1,4 @@
-"""Training: experiments, the training loop, checkpoints, calibration."""
+"""Training: experiments as data, the one training loop, run folders, calibration.
+
+Reading order: `config`, `objectives`, `fit`, `checkpoint`, `calibrate`, `run`.
+"""

@@ -1,23 +1,15 @@
 """Calibration: one temperature, so that answers given with probability p are right in a share p of the cases.
 
-Scores are divided by a temperature before the softmax (Guo and others, 2017). The one that makes the labels of
-validation graphs likeliest is kept in the run folder as `calibration.json`. It is calibrated for graphs like
-those: of the length and the number of branches that the validation split holds. On much larger graphs a model errs
-more often, and its probabilities say so only in part: see the measured error at each size before trusting them.
+Scores are divided by a temperature before the softmax (Guo and others, 2017). The one that makes held-out answers
+likeliest is kept in the run folder. It is calibrated for questions like those: on graphs much larger than the
+validation graphs a model errs more often, and its probabilities say so only in part.
 """
 
-import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from epignn.errors import BadArgument
-from epignn.learn.checkpoint import CALIBRATION, write_text
-from epignn.learn.collate import Graphs
-from epignn.learn.evaluate import scores
-from epignn.models.epignn import EpiGNN
 
 Floats = NDArray[np.float64]
 BINS = 15
@@ -31,7 +23,7 @@ class Quality:
     Attributes:
         calibration_error: the expected difference of confidence and accuracy, over 15 bins of confidence.
         brier: the mean squared distance of the probabilities from the truth.
-        log_loss: the mean of -log p(label).
+        log_loss: the mean of -log p(answer).
     """
 
     calibration_error: float
@@ -41,20 +33,24 @@ class Quality:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A temperature, and what it is worth on the graphs that chose it.
+    """A temperature, and what it is worth on the questions that chose it.
 
     Attributes:
         temperature: scores are divided by it.
-        graphs: how many chose it.
+        questions: how many chose it.
         trained: the temperature that the model was trained with.
         before, after: quality of the probabilities with that one, and with the chosen one.
     """
 
     temperature: float
-    graphs: int
+    questions: int
     trained: float
     before: Quality
     after: Quality
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for files."""
+        return asdict(self)
 
     def __str__(self) -> str:
         before, after = self.before, self.after
@@ -65,57 +61,46 @@ class Calibration:
         )
 
 
-def calibrate(model: EpiGNN, graphs: Graphs, trained: float) -> Calibration:
-    """Choose the temperature by labelled graphs that the model was not trained on.
+def calibration(found: Floats, answer: NDArray[np.integer], trained: float) -> Calibration:
+    """The temperature that questions with known answers choose.
 
     Args:
-        model: whose probabilities are to be trusted.
-        graphs: validation graphs, like those that will be asked about.
+        found: (N, C) scores of the candidates of each question; minus infinity for what is no candidate.
+        answer: (N) the right candidate of each.
         trained: the temperature used so far.
-
-    Raises:
-        BadArgument: there are no graphs to choose by.
     """
-    if not len(graphs):
-        raise BadArgument("no graphs to calibrate by; set data.validation above 0.")
-    found, label = scores(model, graphs).astype(np.float64), graphs.label
-    best = temperature(found, label)
-    return Calibration(
-        best, len(graphs), trained, quality(softmax(found, trained), label), quality(softmax(found, best), label)
-    )
-
-
-def save_calibration(folder: Path, calibration: Calibration) -> None:
-    """Put it where `load_model` finds it."""
-    write_text(folder / CALIBRATION, json.dumps(asdict(calibration), indent=2) + "\n")
+    best = temperature(found, answer)
+    before, after = (quality(softmax(found, heat), answer) for heat in (trained, best))
+    return Calibration(best, len(found), trained, before, after)
 
 
 def softmax(found: Floats, temperature: float) -> Floats:
-    """(G, R): probabilities of relations from their scores, of which low ones are likely.
+    """(N, C): probabilities from scores; what has a score of minus infinity has none.
 
-    >>> softmax(np.array([[0.0, 2.0]]), 2.0).round(3).tolist()
+    >>> softmax(np.array([[0.0, -2.0]]), 2.0).round(3).tolist()
     [[0.731, 0.269]]
     """
-    logits = -found / temperature
+    logits = found / temperature
     chances = np.exp(logits - logits.max(-1, keepdims=True))
     result: Floats = chances / chances.sum(-1, keepdims=True)
     return result
 
 
-def temperature(found: Floats, label: NDArray[np.integer]) -> float:
-    """The temperature of least log loss, from scores (G, R) and labels (G).
+def temperature(found: Floats, answer: NDArray[np.integer]) -> float:
+    """The temperature of least log loss, from scores (N, C) and answers (N).
 
-    In 1/temperature the loss is convex, and its slope is the score of the truth less the expected score: zero is
-    found by halving. The truth counts a little less than 1 (Platt, 1999), as if one more graph had been wrong, so
-    that a model without an error is not taken for infallible.
+    In 1/temperature the loss is convex, and its slope is the expected score less that of the truth: zero is found
+    by halving. The truth counts a little less than 1 (Platt, 1999), as if one more question had been answered
+    wrongly, so that a model without an error is not taken for infallible.
     """
-    count, relations = found.shape
-    doubt = 1 / (count + 2)
-    truth = found[np.arange(count), label]
-    target = (1 - doubt) * truth + doubt * (found.sum(1) - truth) / max(relations - 1, 1)
+    rows, doubt = np.arange(len(found)), 1 / (len(found) + 2)
+    candidate = np.isfinite(found)
+    worth = np.where(candidate, found, 0.0)
+    truth, others = worth[rows, answer], np.maximum(candidate.sum(1) - 1, 1)
+    target = (1 - doubt) * truth + doubt * (worth.sum(1) - truth) / others
 
     def slope(heat: float) -> float:
-        return float((target - (softmax(found, heat) * found).sum(1)).mean())
+        return float(((softmax(found, heat) * worth).sum(1) - target).mean())
 
     cold, hot = np.log(COLDEST), np.log(HOTTEST)
     for _ in range(60):
@@ -124,16 +109,15 @@ def temperature(found: Floats, label: NDArray[np.integer]) -> float:
     return float(np.exp((cold + hot) / 2))
 
 
-def quality(chances: Floats, label: NDArray[np.integer]) -> Quality:
-    """Calibration error, Brier score and log loss of probabilities (G, R)."""
-    rows = np.arange(len(label))
-    confidence, right = chances.max(1), chances.argmax(1) == label
+def quality(chances: Floats, answer: NDArray[np.integer]) -> Quality:
+    """Calibration error, Brier score and log loss of probabilities (N, C)."""
+    rows = np.arange(len(answer))
+    confidence, right = chances.max(1), chances.argmax(1) == answer
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = np.bincount(bins, confidence - right, BINS)
-    truth = np.zeros_like(chances)
-    truth[rows, label] = 1
+    own = chances[rows, answer]
     return Quality(
-        float(np.abs(gaps).sum() / len(label)),
-        float(((chances - truth) ** 2).sum(1).mean()),
-        float(-np.log(np.maximum(chances[rows, label], 1e-300)).mean()),
+        float(np.abs(gaps).sum() / len(answer)),
+        float(((chances**2).sum(1) - 2 * own + 1).mean()),
+        float(-np.log(np.maximum(own, 1e-300)).mean()),
     )

@@ -1,21 +1,31 @@
-"""Models on disk: weights as safetensors beside a JSON config, written whole or not at all, never unpickled."""
+"""Run folders: weights as safetensors beside a JSON config, written whole or not at all, never unpickled.
+
+weights.safetensors    of the best epoch
+config.json            experiment, relations, seed, what it was trained on, and a record of how
+calibration.json       the temperature of its probabilities, and what it is worth
+history.json           loss, validation and seconds of every epoch
+state.safetensors      all that a resumed run needs
+"""
 
 import json
 import math
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from epignn.entries import Code, allowed
 from epignn.errors import BadArgument, BadFile, unknown
-from epignn.learn.config import Experiment, from_dict, to_dict
-from epignn.models.epignn import EpiGNN
+from epignn.files import make_folder, write_text, writing
+from epignn.learn.calibrate import Calibration
+from epignn.learn.config import Experiment, from_dict, model_class
+from epignn.models.api import Model, build, device_of
+from epignn.tasks.api import LinkTask
 
 WEIGHTS, CONFIG, STATE, HISTORY = "weights.safetensors", "config.json", "state.safetensors", "history.json"
 CALIBRATION = "calibration.json"
@@ -25,55 +35,125 @@ ALIASES = {"ia": "allen", "interval": "allen"}
 
 
 @dataclass(frozen=True, eq=False)
+class RunConfig:
+    """What the weights beside it belong to.
+
+    Attributes:
+        experiment: data, model, objective and training.
+        relations: the names of relations.
+        seed: of the run.
+        digest: of what it was trained on; empty where that is not known.
+        record: how it was made.
+    """
+
+    experiment: Experiment
+    relations: tuple[str, ...]
+    seed: int
+    digest: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> int:
+        """How many relations the model scores: for links, inverses too."""
+        return len(self.relations) * (2 if self.ranks else 1)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it is a model for links."""
+        return isinstance(self.experiment.data, LinkTask)
+
+
+@dataclass(frozen=True, eq=False)
 class Trained:
     """A model with all that is needed to use it; `calibrated` is its temperature, where one was chosen."""
 
     name: str
-    model: EpiGNN
-    experiment: Experiment
-    relations: tuple[str, ...]
-    seed: int
-    record: dict[str, Any]
+    model: Any
+    config: RunConfig
     calibrated: float | None = None
+
+    @property
+    def experiment(self) -> Experiment:
+        """What it was trained with."""
+        return self.config.experiment
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The names of relations."""
+        return self.config.relations
+
+    @property
+    def seed(self) -> int:
+        """Of its run."""
+        return self.config.seed
 
     @property
     def temperature(self) -> float:
         """What scores are divided by to become probabilities."""
-        return self.calibrated or self.experiment.training.temperature
+        return self.calibrated or self.experiment.objective.temperature
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder, or take the one that is there."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadFile(f"cannot be a folder: {error.strerror}. Choose another name.", str(path)) from error
+class RunFolder:
+    """A folder in which a run is kept.
+
+    Raises:
+        BadFile: it cannot be made.
+        BadArgument: it holds another run.
+    """
+
+    def __init__(self, path: Path, config: RunConfig, code: Code = frozenset()) -> None:
+        self.path, self.config = path, config
+        make_folder(path)
+        if (path / STATE).exists():
+            _refuse_other(path, load_config(path, code), config)
+        else:
+            save_config(path, config)
+
+    def load_state(self) -> dict[str, Any] | None:
+        """What an interrupted run had reached, if one was."""
+        return load_nested(self.path / STATE) if (self.path / STATE).exists() else None
+
+    def save_epoch(self, best: dict[str, Tensor], entry: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write what an epoch gave; the state last, so that a run killed in between repeats the epoch."""
+        save_tensors(self.path / WEIGHTS, best)
+        history = [known for known in read_history(self.path) if known["epoch"] < entry["epoch"]]
+        write_text(self.path / HISTORY, json.dumps([*history, entry]) + "\n")
+        save_nested(self.path / STATE, state)
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name and put it in place when it is complete."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    except OSError as error:
-        raise BadFile(f"cannot write it: {error.strerror or error}.", str(path)) from error
-    finally:
-        part.unlink(missing_ok=True)
+def _refuse_other(path: Path, there: RunConfig, this: RunConfig) -> None:
+    """Refuse to go on in the folder of another run, and say what differs."""
+    differ = [
+        f"{key}: {old!r} there, {new!r} now"
+        for key, (old, new) in _settings(there, this).items()
+        if old != new and not (key == "digest of the data" and not old)
+    ]
+    if differ:
+        more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+        raise BadArgument(
+            f"{path} holds another run ({'; '.join(differ[:3])}{more}); choose another folder with --out."
+        )
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+def _settings(*configs: RunConfig) -> dict[str, tuple[Any, ...]]:
+    """The settings of runs side by side, by the names that `--set` takes."""
+    flat = []
+    for config in configs:
+        sections = config.experiment.to_dict()
+        values = {f"{s}.{k}": v for s, part in sections.items() if isinstance(part, dict) for k, v in part.items()}
+        about = {"seed": config.seed, "relations": config.relations, "digest of the data": config.digest}
+        flat.append(values | {"name": config.experiment.name} | about)
+    keys = dict.fromkeys(key for one in flat for key in one)
+    return {key: tuple(one.get(key) for one in flat) for key in keys}
 
-    def write(part: Path) -> None:
-        part.write_text(text, encoding="utf-8")
 
-    write_whole(path, write)
+# -- tensors --
 
 
-def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, str] | None = None) -> None:
     """Write tensors whole or not at all."""
-    write_whole(path, lambda part: save_file({k: v.contiguous() for k, v in tensors.items()}, part))
+    with writing(path) as part:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, part, about)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
@@ -88,40 +168,117 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def save_config(
-    folder: Path, experiment: Experiment, relations: tuple[str, ...], seed: int, record: dict[str, Any]
-) -> None:
+def save_nested(path: Path, values: dict[str, Any]) -> None:
+    """Write nested dictionaries of tensors and numbers: numbers as JSON in the header of the tensors' file."""
+    flat = dict(_flat(values))
+    tensors = {key: value for key, value in flat.items() if isinstance(value, Tensor)}
+    others = {key: value for key, value in flat.items() if not isinstance(value, Tensor)}
+    save_tensors(path, tensors, {"numbers": json.dumps(others)})
+
+
+def load_nested(path: Path) -> dict[str, Any]:
+    """Read what `save_nested` wrote."""
+    flat: dict[str, Any] = dict(load_tensors(path))
+    with safe_open(path, "pt") as file:
+        about = file.metadata() or {}
+    if "numbers" not in about:
+        raise BadFile("begun by an earlier version, and cannot be resumed; choose another folder.", str(path))
+    nested: dict[str, Any] = {}
+    for key, value in (flat | json.loads(about["numbers"])).items():
+        *outer, last = key.split("/")
+        place = nested
+        for name in outer:
+            place = place.setdefault(name, {})
+        place[last] = value
+    return nested
+
+
+def _flat(values: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Leaves by their path; an empty dictionary is a leaf."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{key}/")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def restore(model: Model, tensors: dict[str, Tensor], path: Path) -> None:
+    """Put tensors into a model; names and shapes have to fit."""
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    found = {name: tuple(value.shape) for name, value in tensors.items()}
+    if expected != found:
+        raise BadFile(f"these are weights of another model: expected {expected}, found {found}.", str(path))
+    if not all(torch.isfinite(value).all() for value in tensors.values()):
+        raise BadFile("the weights are not finite numbers; the run that made them diverged.", str(path))
+    model.load_state_dict(tensors)
+
+
+# -- config, history, calibration --
+
+
+def save_config(folder: Path, config: RunConfig) -> None:
     """Write what the weights beside it belong to."""
-    document = {"experiment": to_dict(experiment), "relations": relations, "seed": seed, "record": record}
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    write_text(folder / CONFIG, text)
+    document = {
+        "experiment": config.experiment.to_dict(),
+        **{k: v for k, v in vars(config).items() if k != "experiment"},
+    }
+    write_text(folder / CONFIG, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def load_config(folder: Path) -> tuple[Experiment, tuple[str, ...], int, dict[str, Any]]:
-    """Read what `save_config` wrote."""
+def load_config(folder: Path, code: Code = frozenset()) -> RunConfig:
+    """Read what `save_config` wrote, also of earlier versions; `code` are files whose classes it may name."""
     path = folder / CONFIG
+    document = _json(path, f"A model is a folder with {CONFIG} and {WEIGHTS}.")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(
-            f"cannot read it: {error.strerror}. A model is a folder with {CONFIG} and {WEIGHTS}.", str(path)
-        ) from error
-    except ValueError as error:
-        raise BadFile(f"not a JSON file: {error}.", str(path)) from error
-    try:
-        experiment = from_dict(Experiment, document["experiment"], str(path))
-        return experiment, tuple(document["relations"]), int(document["seed"]), dict(document["record"])
+        experiment = from_dict(document["experiment"], str(path), code)
+        relations, seed = tuple(document["relations"]), int(document["seed"])
+        return RunConfig(experiment, relations, seed, str(document.get("digest", "")), dict(document["record"]))
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"not the config of a model: {error!r}.", str(path)) from error
 
 
+def _json(path: Path, hint: str = "") -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"cannot read it: {error.strerror}. {hint}".strip(), str(path)) from error
+    except ValueError as error:
+        raise BadFile(f"not a JSON file: {error}.", str(path)) from error
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """Loss, validation, learning rate and seconds of every epoch of a run, over all its resumptions."""
+    path = folder / HISTORY
+    return list(_json(path)) if path.exists() else []
+
+
+def save_calibration(folder: Path, found: Calibration) -> None:
+    """Put it where `load_model` finds it."""
+    write_text(folder / CALIBRATION, json.dumps(found.to_dict(), indent=2) + "\n")
+
+
+def _calibrated(folder: Path, config: RunConfig) -> float | None:
+    """The temperature that calibration chose, if there was one; earlier link models kept it in their record."""
+    path = folder / CALIBRATION
+    document = _json(path) if path.exists() else config.record.get("calibration")
+    if document is None:
+        return None
+    try:
+        value = float(document["temperature"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"not a calibration: {error!r}; delete it, or train again.", str(path)) from error
+    if not 0 < value < math.inf:
+        raise BadFile(f"its temperature must be a positive number, not {value}.", str(path))
+    return value
+
+
+# -- models by name --
+
+
 def shipped_models() -> dict[str, Path]:
     """The trained models inside the package, by name."""
-    return (
-        {path.name: path for path in sorted(SHIPPED.iterdir()) if (path / WEIGHTS).exists()}
-        if SHIPPED.exists()
-        else {}
-    )
+    folders = sorted(SHIPPED.iterdir()) if SHIPPED.exists() else []
+    return {path.name: path for path in folders if (path / WEIGHTS).exists()}
 
 
 def folder_of(name: str) -> Path:
@@ -138,35 +295,17 @@ def folder_of(name: str) -> Path:
     return models[name]
 
 
-def load_model(name: str) -> Trained:
-    """A trained model: a run folder, a weights file in one, or the name of a shipped model."""
-    path = folder_of(name)
-    experiment, relations, seed, record = load_config(path)
-    model = EpiGNN(len(relations), experiment.model)
+def load_model(name: str, device: str = "cpu", code: Iterable[Path | str] = ()) -> Trained:
+    """A trained model: a run folder, a weights file in one, or the name of a shipped model.
+
+    Args:
+        name: which.
+        device: where it goes: `cpu`, `cuda`, `mps` or `auto`.
+        code: files of the user's own; a run whose model is a class of a file is loaded only if it is among them.
+    """
+    path, files = folder_of(name), allowed(code)
+    config = load_config(path, files)
+    settings = config.experiment.model
+    model = build(model_class(settings, files), config.outputs, settings, config.seed)
     restore(model, load_tensors(path / WEIGHTS), path / WEIGHTS)
-    model.eval()
-    return Trained(name, model, experiment, relations, seed, record, _calibrated(path / CALIBRATION))
-
-
-def _calibrated(path: Path) -> float | None:
-    """The temperature that calibration chose, if there was one."""
-    if not path.exists():
-        return None
-    try:
-        value = float(json.loads(path.read_text(encoding="utf-8"))["temperature"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"not a calibration: {error!r}; delete it, or train again.", str(path)) from error
-    if not 0 < value < math.inf:
-        raise BadFile(f"its temperature must be a positive number, not {value}.", str(path))
-    return value
-
-
-def restore(model: EpiGNN, tensors: dict[str, Tensor], path: Path) -> None:
-    """Put tensors into a model; names and shapes have to fit."""
-    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    found = {name: tuple(value.shape) for name, value in tensors.items()}
-    if expected != found:
-        raise BadFile(f"these are weights of another model: expected {expected}, found {found}.", str(path))
-    if not all(torch.isfinite(value).all() for value in tensors.values()):
-        raise BadFile("the weights are not finite numbers; the run that made them diverged.", str(path))
-    model.load_state_dict(tensors)
+    return Trained(name, model.to(device_of(device)).eval(), config, _calibrated(path, config))

@@ -1,58 +1,35 @@
-"""Experiments as frozen dataclasses: the only place a default is written; TOML files and `--set` override."""
+"""Experiments as frozen dataclasses: a default is written once; TOML files and `--set` override it.
+
+    [data]        the task, and its settings (epignn.tasks)
+    [model]       the kind of model, and its settings (epignn.models)
+    [objective]   what is learnt, and its settings (epignn.learn.objectives)
+    [training]    how (TrainConfig)
+
+What the first three hold depends on the task, the model and the objective that they name.
+"""
 
 import dataclasses
+import json
 import tomllib
 import types
 import typing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from epignn.entries import Code, allowed, is_file
 from epignn.errors import BadArgument, BadFile, lookup, unknown
-from epignn.models.epignn import ModelConfig
+from epignn.learn.legacy import present_day
+from epignn.learn.objectives import OBJECTIVES
+from epignn.learn.objectives.api import ObjectiveConfig
+from epignn.models import MODELS
+from epignn.models.api import Model, ModelConfig
+from epignn.tasks import SAME, TASKS, task_kind
+from epignn.tasks.api import GraphTask, LinkTask, Task
 
 T = TypeVar("T")
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
-
-
-@dataclass(frozen=True)
-class DataConfig:
-    """Where training graphs come from: generated here, a published data set, or files.
-
-    Attributes:
-        calculus: whose problems are generated, and whose relations are the labels; empty where none is known, and
-            the labels are the sorted names of the training files.
-        k, b: cells of the training set.
-        per_label: graphs of each label in each cell.
-        seed: of the generator; test sets use others.
-        source: a data set to train on instead: a published one by its name in `epignn data list`, or a generated
-            one, `families` or `world-32`.
-        files: files to train on instead.
-        validation: share of the graphs kept for validation, where the data set has no validation file.
-        holdout: what is kept: `graphs` at random; all copies of some of the `longest` distinct problems, which
-            tells more of how a model does on longer ones yet; or none, and as many walks are made as if for
-            training, but `longer`: of up to twice as many edges.
-        augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
-        longest: edges that an added walk may have.
-        equals: edges of the longest parts that are replaced, or put in.
-    """
-
-    calculus: str = "rcc8"
-    k: tuple[int, ...] = (2, 3, 4)
-    b: tuple[int, ...] = (1, 2, 3)
-    per_label: int = 800
-    seed: int = 1
-    source: str = ""
-    files: tuple[str, ...] = ()
-    validation: float = 0.2
-    holdout: str = "graphs"
-    augment: int = 0
-    longest: int = 6
-    equals: int = 2
-
-    def __post_init__(self) -> None:
-        if self.holdout not in ("graphs", "longest", "longer"):
-            raise BadArgument(f"holdout must be graphs, longest or longer, not {self.holdout!r}.")
 
 
 @dataclass(frozen=True)
@@ -60,37 +37,31 @@ class TrainConfig:
     """How a model is trained; defaults follow the paper's text.
 
     Attributes:
-        epochs, batch_size, learning_rate: as usual.
-        loss: `margin` against one random other relation, or `cross_entropy` against all.
-        margin: Δ of the margin loss.
-        temperature: scores are divided by it in the cross-entropy; above 1 it asks for sharper states.
+        epochs: passes over the training data, at most.
+        batch_size: graphs, or heads, of a step.
+        learning_rate: of Adam; the largest where a schedule changes it.
         decay: decoupled weight decay (AdamW); 0 is Adam.
         schedule: `constant`, or `one_cycle`: up for three tenths of the steps, then down to nothing.
         clip: largest norm of the gradient; 0 sets no limit.
-        random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
-            is kept, as in the published code.
         starts: train from so many initial values, one after the other; of all their epochs validation chooses one.
         average: how slowly a moving average of the weights follows them, below 1; the average is what is kept.
             0 keeps the weights as they are.
+        patience: epochs without a better validation before a start ends; 0 sets no limit.
     """
 
     epochs: int = 40
     batch_size: int = 128
     learning_rate: float = 0.01
-    loss: str = "margin"
-    margin: float = 1.0
-    temperature: float = 1.0
     decay: float = 0.0
     schedule: str = "constant"
     clip: float = 0.0
-    random_path: bool = True
     starts: int = 1
     average: float = 0.0
+    patience: int = 0
 
     def __post_init__(self) -> None:
-        for name, allowed in (("loss", ("margin", "cross_entropy")), ("schedule", ("constant", "one_cycle"))):
-            if getattr(self, name) not in allowed:
-                raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
+        if self.schedule not in ("constant", "one_cycle"):
+            raise BadArgument(f"schedule must be constant or one_cycle, not {self.schedule!r}.")
         if min(self.epochs, self.batch_size, self.starts) < 1 or self.learning_rate <= 0:
             raise BadArgument("epochs, batch_size and starts must be 1 or more, learning_rate above 0.")
         if not 0 <= self.average < 1:
@@ -101,10 +72,20 @@ class TrainConfig:
 class Experiment:
     """One run, but for its seed."""
 
-    name: str = "experiment"
-    data: DataConfig = field(default_factory=DataConfig)
-    model: ModelConfig = field(default_factory=ModelConfig)
-    training: TrainConfig = field(default_factory=TrainConfig)
+    name: str
+    data: Task
+    model: ModelConfig
+    objective: ObjectiveConfig
+    training: TrainConfig
+
+    @property
+    def calculus(self) -> str:
+        """The calculus whose base relations are the labels; empty where there is none."""
+        return self.data.calculus if isinstance(self.data, GraphTask) else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `from_dict` reads them back."""
+        return dataclasses.asdict(self)
 
 
 def shipped() -> dict[str, Path]:
@@ -112,19 +93,76 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(EXPERIMENTS.glob("*.toml"))}
 
 
-def load_experiment(name: str, overrides: typing.Sequence[str] = ()) -> Experiment:
+def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Path | str] = ()) -> Experiment:
     """An experiment by name or from a TOML file, with overrides such as `model.facets=8`.
 
     `clutrr:089907f8` is the experiment `clutrr` on that version of its data.
+
+    Args:
+        name: a shipped experiment, or a `.toml` file.
+        overrides: as given to `--set`. A file that one of them names, `model.kind="mine.py:Mine"`, is executed.
+        code: files whose classes the experiment may name, too.
     """
     family, colon, version = name.partition(":")
     path = Path(name) if name.endswith(".toml") else lookup("experiment", family, shipped())
     values = read_toml(path)
     if colon and path.stem == family:
-        override(values, f'data.source="{family.split("-")[0]}-{version}"')
-    for text in overrides:
-        override(values, text)
-    return from_dict(Experiment, values, f"{path} with --set" if overrides else str(path))
+        override(values, f'data.task="{family.split("-")[0]}:{version}"')
+    for section, own in (("model", "epignn"), ("objective", "")):
+        kinds = [text.partition("=")[2].strip("\"'") for text in overrides if text.startswith(f"{section}.kind=")]
+        if kinds and kinds[-1] != values.get(section, {}).get("kind", own):
+            values[section] = {}  # what the file sets is for another kind
+    named = [value.rpartition(":")[0] for text in overrides if is_file(value := str(override(values, text)))]
+    return from_dict(values, f"{path} with --set" if overrides else str(path), allowed([*code, *named]))
+
+
+def experiment_for(
+    what: str,
+    overrides: Sequence[str] = (),
+    calculus: str = "rcc8",
+    preset: str = "best",
+    code: Sequence[Path | str] = (),
+) -> Experiment:
+    """The experiment that a user means by a word, a folder or a file.
+
+    Args:
+        what: a shipped experiment; a `.toml` file; `wn18rr:v1`; a folder of labelled graphs or of triples; a file
+            of triples.
+        overrides: as given to `--set`.
+        calculus: whose relations a folder of labelled graphs speaks of; `none` where it has its own.
+        preset: for links, `best`, `paper` or a `.toml` file.
+        code: files whose classes the experiment may name.
+    """
+    what = {"interval": "ia", "allen": "ia"}.get(what, what)
+    known, path = shipped(), Path(what)
+    if what.endswith(".toml") and not _is_calculus(path):
+        return load_experiment(what, overrides, code)
+    if what.partition(":")[0] in known and not path.exists():
+        return load_experiment(what, overrides, code)
+    kind = TASKS.get(task_kind(what), allowed([*code, what.rpartition(":")[0]] if is_file(what) else code))
+    task = f"data.task={json.dumps(what)}"
+    if issubclass(kind, LinkTask):
+        if not preset.endswith(".toml") and preset not in ("best", "paper"):
+            raise BadArgument(f"--preset takes best or paper, or a .toml file, not {preset!r}.")
+        family, _, version = what.partition(":")
+        base = SAME.get(family.casefold(), family.casefold())
+        own = f"{base}-{version}" + ("-paper" if preset == "paper" else "")
+        if preset == "paper" and own not in known:
+            raise BadArgument(f"the paper has no settings for {what}; leave --preset out, or name a .toml file.")
+        name = preset if preset.endswith(".toml") else own if own in known else "links"
+        return load_experiment(name, (task, *overrides), code)
+    base, words = "rcc8", []
+    if kind is TASKS.get("files"):
+        speaks = "" if calculus == "none" else calculus
+        base = "ia" if speaks in ("ia", "allen", "interval") else "rcc8" if speaks else "clutrr"
+        words = [f"data.speaks={json.dumps(speaks)}"]
+    found = load_experiment(base, (task, *words, *overrides), code)
+    return dataclasses.replace(found, name=path.name)
+
+
+def _is_calculus(path: Path) -> bool:
+    """Whether a TOML file holds a calculus, not an experiment; one that is not there is neither."""
+    return path.is_file() and "composition" in read_toml(path)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -139,8 +177,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     return values
 
 
-def override(values: dict[str, Any], text: str) -> None:
-    """Set one value, given as `model.facets=8`."""
+def override(values: dict[str, Any], text: str) -> object:
+    """Set one value, given as `model.facets=8`, and return it."""
     key, equals, value = text.partition("=")
     if not equals:
         raise BadArgument(f"--set takes key=value, such as model.facets=8, not {text!r}.")
@@ -152,27 +190,69 @@ def override(values: dict[str, Any], text: str) -> None:
     for section in sections:
         values = values.setdefault(section, {})
     values[last] = parsed
+    return parsed
 
 
-def from_dict(kind: type[T], values: dict[str, Any], where: str, prefix: str = "") -> T:
+def from_dict(values: dict[str, Any], where: str, code: Code = frozenset()) -> Experiment:
+    """An experiment from plain values, also of runs and records of earlier versions.
+
+    Args:
+        values: sections by name.
+        where: what messages call it.
+        code: files whose classes it may name; others are refused.
+
+    Raises:
+        BadFile: a key is unknown or a value is not of its type; the message names the key.
+    """
+    values = present_day(values)
+    sections = {field.name for field in dataclasses.fields(Experiment)}
+    for key in values:
+        if key not in sections:
+            raise BadFile(str(unknown("section", key, sections)), where)
+    for key in sections - {"name"}:
+        if not isinstance(values.setdefault(key, {}), dict):
+            raise BadFile(f"{key} must be a table.", where)
+    task = values["data"].setdefault("task", "rcc8")
+    if not values["data"].get("kind"):
+        values["data"]["kind"] = task_kind(str(task))
+    data = _section(values, "data", "star", lambda name: TASKS.get(name, code), where)
+    model = _section(values, "model", "epignn", lambda name: MODELS.get(name, code).Config, where)
+    learns = type(data).objective
+    objective = _section(values, "objective", learns, lambda name: OBJECTIVES.get(name, code).Config, where)
+    training = built(TrainConfig, values["training"], where, "training.")
+    return Experiment(str(values.get("name", "experiment")), data, model, objective, training)
+
+
+def model_class(config: ModelConfig, code: Code = frozenset()) -> type[Model]:
+    """The class of a model by its settings."""
+    kind: type[Model] = MODELS.get(config.kind, code)
+    return kind
+
+
+def _section(values: dict[str, Any], section: str, default: str, find: Callable[[str], Any], where: str) -> Any:
+    """The settings of a section, whose class depends on its kind."""
+    name = values[section].get("kind", default)
+    if not isinstance(name, str):
+        raise BadFile(f"{section}.kind must be a name, not {name!r}.", where)
+    return built(find(name), {"kind": name, **values[section]}, where, f"{section}.")
+
+
+def built(kind: type[T], values: dict[str, Any], where: str, prefix: str = "") -> T:
     """Build a dataclass; unknown keys and wrong types are errors that name the key."""
-    hints = typing.get_type_hints(kind)
-    built: dict[str, Any] = {}
+    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    hints = {name: hint for name, hint in typing.get_type_hints(kind).items() if name in known}
+    found: dict[str, Any] = {}
     for key, value in values.items():
         if key not in hints:
             raise BadFile(str(unknown("key", prefix + key, [prefix + name for name in hints])), where)
-        built[key] = _coerced(hints[key], value, where, prefix + key)
+        found[key] = _coerced(hints[key], value, where, prefix + key)
     try:
-        return kind(**built)
+        return kind(**found)
     except BadArgument as error:
         raise BadFile(str(error), where) from error
 
 
 def _coerced(hint: Any, value: Any, where: str, key: str) -> Any:
-    if dataclasses.is_dataclass(hint):
-        if not isinstance(value, dict):
-            raise BadFile(f"{key} must be a table.", where)
-        return from_dict(hint, value, where, f"{key}.")  # type: ignore[arg-type]
     if typing.get_origin(hint) is tuple:
         items = value if isinstance(value, list | tuple) else [value]
         return tuple(_coerced(typing.get_args(hint)[0], item, where, key) for item in items)
@@ -182,8 +262,3 @@ def _coerced(hint: Any, value: Any, where: str, key: str) -> Any:
     if type(value) not in kinds:
         raise BadFile(f"{key} must be {' or '.join(k.__name__ for k in kinds)}, not {value!r}.", where)
     return value
-
-
-def to_dict(experiment: Experiment) -> dict[str, Any]:
-    """An experiment as plain values; `from_dict` reads it back."""
-    return dataclasses.asdict(experiment)

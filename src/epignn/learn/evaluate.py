@@ -1,35 +1,52 @@
-"""Scores of a model on prepared graphs, and its accuracy."""
+"""Scores of a model on graphs, and its accuracy; what an evaluation tells of a set of problems."""
 
-from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epignn.kernels import Backend
-from epignn.learn.collate import Graphs, collate
-from epignn.models.epignn import EpiGNN
+from epignn.data.figures import figures
+from epignn.errors import BadFile, EpignnError
+from epignn.models.api import Batch, Model
+from epignn.tasks.api import Report
+from epignn.tasks.own import read
+
+if TYPE_CHECKING:
+    from epignn.learn.checkpoint import Trained
 
 
 @torch.no_grad()
 def scores(
-    model: EpiGNN,
-    graphs: Graphs,
-    batch_size: int = 1024,
-    backend: Backend = "auto",
-    report: Callable[[int, int], None] | None = None,
-) -> NDArray[np.float32]:
-    """(G, R): the score of every relation for every graph; low is likely."""
+    model: Model, graphs: Batch, batch_size: int = 1024, report: Report | None = None
+) -> NDArray[np.floating]:
+    """(G, R): the score of every relation for every graph; high is likely."""
     parts, done = [], 0
     for part in graphs.chunks(batch_size):
-        parts.append(model(collate(part), backend).numpy())
+        parts.append(model.scores(part.to(model.device)).cpu().numpy())
         done += len(part)
         if report is not None:
             report(done, len(graphs))
-    return np.concatenate(parts) if parts else np.zeros((0, len(graphs.relations)), dtype=np.float32)
+    return np.concatenate(parts) if parts else np.zeros((0, model.relations), dtype=np.float32)
 
 
-def accuracy(model: EpiGNN, graphs: Graphs, batch_size: int = 1024, backend: Backend = "auto") -> float:
-    """The share of graphs whose relation of least score is the label."""
-    found = scores(model, graphs, batch_size, backend).argmin(1)
-    return float((found == graphs.label).mean()) if len(graphs) else 0.0
+def accuracy(model: Model, graphs: Batch, batch_size: int = 1024) -> float:
+    """The share of graphs whose relation of highest score is the label."""
+    found = scores(model, graphs, batch_size).argmax(1)
+    return float((found == graphs.label.cpu().numpy()).mean()) if len(graphs) else 0.0
+
+
+def evaluate_file(trained: "Trained", path: Path) -> dict[str, Any]:
+    """Accuracy of a model on a file of problems, with its interval, and the number of distinct problems.
+
+    Raises:
+        BadFile: the model cannot read a graph of the file.
+    """
+    data = read(path, trained.experiment.calculus, trained.relations)
+    try:
+        graphs = type(trained.model).prepare(data, trained.model.config)
+    except EpignnError as error:
+        raise BadFile(str(error), str(path)) from error
+    right = int((scores(trained.model, graphs).argmax(1) == data.label).sum())
+    return {"file": str(path), **figures(data, right)}

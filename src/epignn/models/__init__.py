@@ -1,1 +1,8 @@
-"""The learnt model: torch tensors in, torch tensors out. No data, no files."""
+"""Models: tensors in, scores out. Every model is one file here and one line in `MODELS`."""
+
+from types import MappingProxyType
+
+from epignn.entries import Entries
+
+MODELS = Entries("model", "epignn.models", MappingProxyType({"epignn": "epignn.models.epignn:EpiGNN"}))
+"""All models by name. The modules are loaded when a model is asked for, torch with them."""

@@ -1,29 +1,43 @@
-"""The Epistemic GNN, whole, in the order of the paper's equations.
+"""The Epistemic GNN (Khalid and Schockaert, 2025), whole, in the order of the paper.
 
-Axes: B graphs, V nodes, E edges, P nodes on paths, R relations, F facets, I J K components of a facet (left
-argument, right argument, result; all of the same size).
+Plain torch in this file is the definition, on any device. `compiled` has faster forms of the same functions for the
+CPU, and `EpiGNN._kernels` is the one place that chooses between them. The names of tensors end in their axes:
+B graphs, V nodes, E edges, R relations, F facets, I J K components of a facet (left argument, right argument,
+result; all of the same size), N anything.
 """
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import ModuleType
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from epignn.data.dataset import Dataset
+from epignn.data.graph import Edges, Graph, Ints
+from epignn.data.reach import between
 from epignn.errors import BadArgument
 from epignn.kernels import Backend, kernels
-from epignn.models.aggregate import aggregate
-from epignn.models.batch import Flow, GraphBatch, backward_flow, forward_flow
-from epignn.models.closure import AnyBatch, PairBatch, pair_states
-from epignn.models.pooling import pool
-from epignn.models.propagate import initial_states, message_passing, propagate
+from epignn.models import compiled
+from epignn.models.api import Model, ModelConfig, Scorer, Scores
+from epignn.models.batch import GraphBatch, owner
+from epignn.models.flow import Flow, Passing, backward_flow, forward_flow
+from epignn.models.links import Heads, Questions
+from epignn.models.pairs import PairBatch, prepare_pairs
+from epignn.models.prepare import prepare
 
 LOG_FLOOR = 1e-10
 """Smallest probability whose logarithm is taken in the cross-entropy."""
+FLOOR = 1e-18
+"""What counts as nothing: a state whose components sum to less is a contradiction."""
 
 
 @dataclass(frozen=True)
-class ModelConfig:
+class EpiGNNConfig(ModelConfig):
     """What a model is made of; defaults follow the paper's text (RCC-8).
 
     Attributes:
@@ -34,9 +48,10 @@ class ModelConfig:
         forward_only: leave the backward model out, and predict from the tail's state alone.
         a_ij: `free`, a distribution over the result for each pair; or `coupled`, as in the published code: a
             softmax over the right argument, then normalised over the result.
-        self_message: pool the former state of a node with the messages it hears.
-        silent: nodes of which nothing can be known send nothing: those that no path from the head, in the backward
-            model no path to the tail, joins. Without, as in the paper, they send what follows from knowing nothing.
+        self_message: pool the former state of a node with the messages it receives.
+        silent: nodes of which nothing can be known send nothing: those that no path from the head joins; in the
+            backward model, those that no path joins to the tail. Without, as in the paper, they send what follows
+            from knowing nothing.
         right_identity: fix a_i1 = one-hot(i) too, not only a_1j = one-hot(j).
         constrained: embeddings are probability distributions; without, the paper's ablation.
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
@@ -63,18 +78,29 @@ class ModelConfig:
                 f"dim must be a multiple of facets, with at least 2 components each; got dim={self.dim}, "
                 f"facets={self.facets}."
             )
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise BadArgument(f"{name} must be {' or '.join(allowed)}, not {getattr(self, name)!r}.")
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise BadArgument(f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.")
         if self.rounds != "auto" and (not isinstance(self.rounds, int) or self.rounds < 1):
             raise BadArgument(f"rounds must be a positive number or 'auto', not {self.rounds!r}.")
-        if self.closure == "full" and (self.composition == "mlp" or not self.constrained):
+        if self.closure == "full" and self.ablated:
             raise BadArgument("full closure has no ablations; choose closure = 'directional' for them.")
 
     @property
     def size(self) -> int:
         """Components of a facet, n / m."""
         return self.dim // self.facets
+
+    @property
+    def ablated(self) -> bool:
+        """Whether this is an ablation, which plain torch alone computes."""
+        return self.composition == "mlp" or not self.constrained
+
+    @property
+    def passing(self) -> Passing:
+        """How messages pass; in graphs with a tail, what is silent is left out when they are prepared."""
+        rounds = None if self.rounds == "auto" else int(self.rounds)
+        return Passing(self.pooling, rounds, self.self_message, constrained=self.constrained)
 
 
 CHOICES = {
@@ -85,32 +111,182 @@ CHOICES = {
 }
 
 
-class EpiGNN(nn.Module):
-    """Epistemic GNN (Khalid and Schockaert, 2025): states say what may hold between the head and each node.
+# -- states: what may hold between the head and an entity --
+
+
+def initial_states(flow: Flow, facets: int, size: int, like: Tensor) -> Tensor:
+    """e^(0), (V, F, K): the identity at the start of each graph, nothing known elsewhere (Eq. 3)."""
+    states = like.new_full((len(flow.offset) - 1, facets, size), 1 / size)
+    start = flow.start.long()
+    states[start] = 0
+    states[start, :, 0] = 1
+    return states
+
+
+# -- φ: composition --
+
+
+def right_matrices(right_NFJ: Tensor, table_FIJK: Tensor) -> Tensor:
+    """(N, F, I, K): the second half of φ, Σ_j r_j a_ij: what composing with r on the right does to a state."""
+    return torch.einsum("nfj,fijk->nfik", right_NFJ, table_FIJK)
+
+
+def apply(left_NFI: Tensor, matrices_NFIK: Tensor) -> Tensor:
+    """(N, F, K): the first half of φ, Σ_i f_i (·)_i."""
+    return torch.einsum("nfi,nfik->nfk", left_NFI, matrices_NFIK)
+
+
+def phi(left_NFI: Tensor, right_NFJ: Tensor, table_FIJK: Tensor) -> Tensor:
+    """φ(f, r) = Σ_i Σ_j f_i r_j a_ij, facet by facet (Eq. 4)."""
+    return apply(left_NFI, right_matrices(right_NFJ, table_FIJK))
+
+
+# -- ψ: pooling --
+
+
+def normalise(states: Tensor) -> Tensor:
+    """Scale the last axis to a sum of one; a contradiction becomes ignorance, not a division by zero."""
+    total = states.sum(-1, keepdim=True)
+    return torch.where(total < FLOOR, 1 / states.shape[-1], states / total.clamp_min(FLOOR))
+
+
+def pool(values: Tensor, group: Tensor, groups: int, pooling: str, constrained: bool = True) -> Tensor:
+    """ψ: what all states of a group still allow, normalised (Eq. 12 for min, Eq. 14 for mul).
+
+    Args:
+        values: (N, F, K) states.
+        group: (N,) the group of each state; every group must occur.
+        groups: how many there are.
+        pooling: `min` or `mul`, component by component.
+        constrained: normalise the result; without, it is the ablation of unconstrained embeddings.
+    """
+    if pooling == "min":
+        low = _minimum(values, group, groups)
+        return normalise(low) if constrained else low
+    if constrained:
+        # In logarithms, scaled to a largest component of one, no number of factors underflows.
+        logs = values.new_zeros((groups, *values.shape[1:])).index_add(0, group, values.clamp_min(FLOOR).log())
+        return normalise((logs - logs.amax(-1, keepdim=True)).exp())
+    index = group[:, None, None].expand_as(values)
+    ones = torch.ones((groups, *values.shape[1:]), dtype=values.dtype, device=values.device)
+    return ones.scatter_reduce(0, index, values, "prod")
+
+
+def _minimum(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """The least of each group; among equals the first alone receives the gradient.
+
+    `scatter_reduce` would share it, and uniform states tie often.
+    """
+    index = group[:, None, None].expand_as(values)
+    shape = (groups, *values.shape[1:])
+    with torch.no_grad():
+        least = torch.full(shape, torch.inf, dtype=values.dtype, device=values.device)
+        least = least.scatter_reduce(0, index, values, "amin")
+        row = torch.arange(len(values), device=values.device)[:, None, None].expand_as(values)
+        candidates = torch.where(values == least.gather(0, index), row, len(values))
+        none = torch.full(shape, len(values), dtype=torch.long, device=values.device)
+        first = none.scatter_reduce(0, index, candidates, "amin")
+    return values.gather(0, first)
+
+
+# -- message passing: e^(l) = ψ({e^(l-1)} ∪ {φ(f^(l-1), r) | r(f, e) a fact}) --
+
+Message = Callable[[Tensor, Tensor], Tensor]
+"""(E, F, I) states at the sources of edges and (E) their relations to (E, F, K) what goes along them."""
+
+
+def message_passing(flow: Flow, states: Tensor, message: Message, passing: Passing) -> Tensor:
+    """(V, F, K): the states of all nodes, round by round, or node after node where one pass suffices."""
+    if flow.one_pass_suffices(passing):
+        return _level_by_level(flow, states, message, passing)
+    source, label, target = flow.source.long(), flow.label.long(), owner(flow.offset)
+    knows = torch.full((len(states),), not passing.silent, device=states.device)
+    knows[flow.start.long()] = True
+    receives, group = torch.unique_consecutive(target, return_inverse=True)
+    sent = slice(None)
+    for _ in range(flow.depth if passing.rounds is None else passing.rounds):
+        if passing.silent:
+            sent = knows[source]  # type: ignore[assignment]
+            receives, group = torch.unique_consecutive(target[sent], return_inverse=True)
+        values, groups = message(states[source[sent]], label[sent]), group
+        if passing.self_message:
+            own = torch.nonzero(knows[receives]).squeeze(-1)
+            values, groups = torch.cat([states[receives[own]], values]), torch.cat([own, group])
+        pooled = pool(values, groups, len(receives), passing.pooling, passing.constrained)
+        states = states.index_copy(0, receives, pooled)
+        knows = knows.index_fill(0, receives, True)
+    return states
+
+
+def _level_by_level(flow: Flow, states: Tensor, message: Message, passing: Passing) -> Tensor:
+    """Every edge carries one message, when the state of its source is final."""
+    source, label, target = flow.source.long(), flow.label.long(), owner(flow.offset)
+    level = torch.zeros(len(states), dtype=torch.long, device=states.device)
+    for _ in range(flow.depth):
+        level = level.scatter_reduce(0, target, level[source] + 1, "amax")
+    for now in range(1, int(level.max()) + 1):
+        edges = torch.nonzero(level[target] == now).squeeze(-1)
+        receives, group = torch.unique_consecutive(target[edges], return_inverse=True)
+        values = message(states[source[edges]], label[edges])
+        pooled = pool(values, group, len(receives), passing.pooling, passing.constrained)
+        states = states.index_copy(0, receives, pooled)
+    return states
+
+
+# -- the cross-entropy of a state with a relation --
+
+
+def cross_entropy(states_NFK: Tensor, vectors_RFK: Tensor) -> Tensor:
+    """(N, R): CE(t, r) = -Σ_j r_j log t_j (Eq. 17), summed over facets; low is likely."""
+    return -states_NFK.clamp_min(LOG_FLOOR).log().flatten(1) @ vectors_RFK.flatten(1).T
+
+
+class Algebra(NamedTuple):
+    """What is learnt: relation vectors (R, F, K), and compositions a_ij (F, I, J, K), unless an MLP composes."""
+
+    vectors: Tensor
+    table: Tensor | None
+
+
+class EpiGNN(Model):
+    """Epistemic GNN: states say what may hold between the head and each node.
 
     Parameters are the relation vectors (R, F, K) and the vectors a_ij of every facet that the identity does not
     fix: |R| n + n³/m² of them, less n²/m for a_1j, and less (n/m)(n - m) more with `right_identity`.
 
-    Args:
-        relations: |R|, the number of relations.
-        config: what it is made of.
-        generator: source of the uniform initial values.
+    Attributes:
+        backend: `auto`, or `plain` for plain torch where the compiled kernels would serve, too.
     """
 
-    def __init__(self, relations: int, config: ModelConfig, generator: torch.Generator | None = None) -> None:
-        super().__init__()
-        self.config = config
+    Config = EpiGNNConfig
+
+    def __init__(self, relations: int, config: EpiGNNConfig) -> None:
+        super().__init__(relations, config)
+        self.config: EpiGNNConfig = config
+        self.backend: Backend = "auto"
         size = config.size
 
         def uniform(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.rand(shape, generator=generator) * 2 - 1)
+            return nn.Parameter(torch.rand(shape) * 2 - 1)
 
         self.relation_RFK = uniform(relations, config.facets, size)
         if config.composition == "mlp":
-            self.mlp = _mlp(size, generator)
+            self.mlp = _mlp(size)
         else:
             rights = size - 1 if config.right_identity else size
             self.composition_FIJK = uniform(config.facets, size - 1, rights, size)
+
+    @classmethod
+    def prepare(cls, data: Dataset, config: EpiGNNConfig) -> GraphBatch | PairBatch:
+        """The graph work of a data set."""
+        if config.closure == "full":
+            return prepare_pairs(data, config.passing.rounds)
+        return prepare(between(data) if config.silent else data)
+
+    def _kernels(self) -> ModuleType | None:
+        """The compiled forms of message passing and aggregation, or None where plain torch serves."""
+        serves = self.device.type == "cpu" and not self.config.ablated
+        return compiled if serves and kernels(self.backend) is not None else None
 
     # -- relation vectors r and compositions a_ij --
 
@@ -130,14 +306,19 @@ class EpiGNN(nn.Module):
             learnt = torch.cat([right, learnt], 2)
         return torch.cat([eye.expand(facets, 1, -1, -1), learnt], 1)
 
+    def algebra(self) -> Algebra:
+        """Vectors and table, computed once for all that uses them together."""
+        table = None if self.config.composition == "mlp" else self.composition_table()
+        return Algebra(self.relation_vectors(), table)
+
     def compose(self, left_NFI: Tensor, right_NFJ: Tensor) -> Tensor:
-        """φ(f, r) = Σ_i Σ_j f_i r_j a_ij, facet by facet (paper, Eq. 4)."""
+        """φ, or what the ablation puts in its place."""
         if self.config.composition == "mlp":
             return self._distmult(self._encode(left_NFI), self._encode(right_NFJ))
-        return _bilinear(left_NFI, self.composition_table(), right_NFJ)
+        return phi(left_NFI, right_NFJ, self.composition_table())
 
     def _encode(self, values_NFK: Tensor) -> Tensor:
-        """What the MLP makes of an argument, never zero: the paper's ablation.
+        """What the MLP of the ablation makes of an argument; never zero.
 
         Graphs begin alike, so most arguments of a batch repeat others. One of each is encoded, and receives the
         gradient of all: what repeats it is the same function of the parameters.
@@ -156,95 +337,197 @@ class EpiGNN(nn.Module):
 
     # -- forward model, backward model, and their aggregation --
 
-    def states(
-        self, batch: GraphBatch, backend: Backend = "auto", table_FIJK: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
-        """(V, F, K) states of the forward model, and of the backward model unless it is left out.
+    def states(self, batch: GraphBatch, algebra: Algebra | None = None) -> tuple[Tensor, Tensor | None]:
+        """(V, F, K): e→, the states of the forward model, and e← of the backward model unless it is left out."""
+        algebra = algebra or self.algebra()
+        ahead = self._propagate(forward_flow(batch), algebra)
+        return ahead, None if self.config.forward_only else self._propagate(backward_flow(batch), algebra)
 
-        `table_FIJK` is the composition table, where it is at hand already.
+    def _propagate(self, flow: Flow, algebra: Algebra) -> Tensor:
+        """Message passing along a flow: forward φ(f, r), backward φ(r, f) (Eq. 5)."""
+        config, (vectors, table) = self.config, algebra
+        start = initial_states(flow, config.facets, config.size, vectors)
+        if table is None:
+            encoded = self._encode(vectors)
+
+            def message(state: Tensor, label: Tensor) -> Tensor:
+                return self._distmult(self._encode(state), encoded[label])
+
+            return message_passing(flow, start, message, config.passing)
+        matrices = right_matrices(vectors, table.transpose(1, 2) if flow.descending else table)
+        if (kernels := self._kernels()) is not None:
+            return kernels.propagate(flow, start, matrices, config.passing)  # type: ignore[no-any-return]
+        return message_passing(flow, start, lambda state, label: apply(state, matrices[label]), config.passing)
+
+    def predictions(self, batch: GraphBatch | PairBatch, algebra: Algebra | None = None) -> Tensor:
+        """s, (B, F, K): what may hold between head and tail of each graph.
+
+        The forward-backward aggregation ψ({t→, h←} ∪ {φ(e→, e←) | e inside a shortest path}) (Eq. 6). Head and
+        tail themselves would only repeat h← and t→, since composing with the identity changes nothing. With full
+        closure it is the state of their pair.
         """
-        config = self.config
-        if self._ablated:
-            return self._plain_states(batch)
-        rounds = None if config.rounds == "auto" else int(config.rounds)
-        vectors = self.relation_vectors()
-        table = self.composition_table() if table_FIJK is None else table_FIJK
-        ahead_RFIK = torch.einsum("rfj,fijk->rfik", vectors, table)  # φ(·, r)
-        options = (config.pooling, rounds, config.self_message, backend)
-        ahead = propagate(forward_flow(batch), ahead_RFIK, *options)
-        if config.forward_only:
-            return ahead, None
-        back_RFJK = torch.einsum("rfi,fijk->rfjk", vectors, table)  # φ(r, ·)
-        return ahead, propagate(backward_flow(batch), back_RFJK, *options)
-
-    def _plain_states(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
-        """The same for the ablations, which the kernel does not know."""
-        config, vectors = self.config, self.relation_vectors()
-        encoded = self._encode(vectors) if config.composition == "mlp" else vectors
-        rounds = None if config.rounds == "auto" else int(config.rounds)
-        flows = [forward_flow(batch)] if config.forward_only else [forward_flow(batch), backward_flow(batch)]
-        results = []
-        for flow in flows:
-
-            def message(heard: Tensor, label: Tensor, flow: Flow = flow) -> Tensor:
-                relation = encoded[label]
-                if config.composition == "mlp":
-                    return self._distmult(self._encode(heard), relation)
-                table = self.composition_table()
-                return _bilinear(relation, table, heard) if flow.descending else _bilinear(heard, table, relation)
-
-            start = initial_states(flow, config.facets, config.size, vectors)
-            options = (config.pooling, rounds, config.self_message, config.constrained)
-            results.append(message_passing(flow, start, message, *options))
-        return results[0], None if config.forward_only else results[1]
-
-    def predictions(self, batch: AnyBatch, backend: Backend = "auto") -> Tensor:
-        """(B, F, K): what may hold between head and tail of each graph.
-
-        With full closure, the state of their pair. Otherwise the forward-backward aggregation
-        ψ({t→, h←} ∪ {φ(e→, e←) | e inside a path}) (paper, Eq. 6). Head and tail would only repeat h← and
-        t→, since composing with the identity changes nothing.
-        """
-        table = None if self._ablated else self.composition_table()
+        algebra = algebra or self.algebra()
         if isinstance(batch, PairBatch):
-            assert table is not None  # full closure has no ablations
-            pairs = pair_states(batch, self.relation_vectors(), table, self.config.pooling, backend)
-            return pairs[batch.query.long()]
-        ahead, back = self.states(batch, backend, table)
+            return self.pair_states(batch, algebra)[batch.query.long()]
+        ahead, back = self.states(batch, algebra)
         if back is None:
             return ahead[batch.tail.long()]
-        if table is not None and ahead.device.type == "cpu" and kernels(backend) is not None:
-            return aggregate(ahead, back, table, batch, self.config.pooling)
+        if (kernels := self._kernels()) is not None:
+            return kernels.aggregate(ahead, back, algebra.table, batch, self.config.pooling)  # type: ignore[no-any-return]
         inside = batch.path_node.long()
         graph = torch.arange(len(batch), device=ahead.device)
         values = [ahead[batch.tail.long()], back[batch.head.long()], self.compose(ahead[inside], back[inside])]
-        group = torch.cat([graph, graph, torch.repeat_interleave(graph, batch.path_offset.diff().long())])
+        group = torch.cat([graph, graph, owner(batch.path_offset)])
         return pool(torch.cat(values), group, len(batch), self.config.pooling, self.config.constrained)
-
-    @property
-    def _ablated(self) -> bool:
-        """Whether this is an ablation that only the plain path knows."""
-        return self.config.composition == "mlp" or not self.config.constrained
 
     # -- scores --
 
-    def scores(self, states_NFK: Tensor) -> Tensor:
-        """(N, R): cross-entropy of every state with every relation, summed over facets; low is likely.
+    def state_scores(self, states_NFK: Tensor, vectors_RFK: Tensor | None = None) -> Tensor:
+        """(N, R): minus the cross-entropy of every state with every relation; high is likely.
 
-        CE(t, r) = -Σ_j r_j log t_j (paper, Eq. 15). For link prediction the states of all entities are scored,
-        for relation classification those of `predictions`; the answer is the relation of least score. Unconstrained
-        embeddings are no distributions; their softmax is compared.
+        Unconstrained embeddings are no distributions; their softmax is compared.
         """
-        vectors = self.relation_vectors()
+        vectors = self.relation_vectors() if vectors_RFK is None else vectors_RFK
         if self.config.constrained:
-            logs = states_NFK.clamp_min(LOG_FLOOR).log()
-        else:
-            logs, vectors = states_NFK.log_softmax(-1), vectors.softmax(-1)
-        return -logs.flatten(1) @ vectors.flatten(1).T
+            return -cross_entropy(states_NFK, vectors)
+        return states_NFK.log_softmax(-1).flatten(1) @ vectors.softmax(-1).flatten(1).T
 
-    def forward(self, batch: AnyBatch, backend: Backend = "auto") -> Tensor:
-        """(B, R): scores of every relation between head and tail of each graph; low is likely."""
-        return self.scores(self.predictions(batch, backend))
+    def scores(self, batch: GraphBatch | PairBatch) -> Tensor:
+        """(B, R): of every relation between head and tail; the answer is the relation of least CE (Eq. 20)."""
+        algebra = self.algebra()
+        return self.state_scores(self.predictions(batch, algebra), algebra.vectors)
+
+    def stopped(self, rounds: int) -> "EpiGNN":
+        """The same weights, forward only, stopped after so many rounds: what they know by then."""
+        other = copy.copy(self)
+        other.config = replace(self.config, rounds=rounds, forward_only=True)
+        return other
+
+    # -- full closure: a state for every pair of entities, refined through every third one (Eq. 10) --
+
+    def pair_states(self, batch: PairBatch, algebra: Algebra) -> Tensor:
+        """(P, F, K): what may hold between the entities of every pair after the rounds of the batch.
+
+        A round is message passing among pairs: the message of a composition is the state of its left pair times
+        the matrix of its right one; that of a fact is the identity times the matrix of its relation.
+        """
+        vectors, table = algebra
+        assert table is not None  # full closure has no ablations
+        pairs, (relations, facets, size) = int(batch.pair_offset[-1]), vectors.shape
+        identity = vectors.new_zeros((1, facets, size))
+        identity[..., 0] = 1
+        states = torch.cat([identity.new_full((pairs, facets, size), 1 / size), identity])
+        of_relations = right_matrices(vectors, table)
+        kernels = self._kernels()
+        for number, heard in enumerate(batch.rounds):
+            fact = heard.left < 0
+            source = torch.where(fact, pairs, heard.left)
+            matrices, matrix = of_relations, heard.right
+            if number:  # in the first round, facts alone are heard
+                used, place = torch.unique(heard.right[~fact], return_inverse=True)
+                matrices = torch.cat([matrices, right_matrices(states[used.long()], table)])
+                matrix = matrix.clone()
+                matrix[~fact] = (place + relations).to(matrix.dtype)
+            if kernels is not None:
+                messages = heard.offset, source, matrix
+                states = kernels.pair_round(states, matrices, batch.pair_offset, *messages, self.config.pooling)
+            else:
+                values = apply(states[source.long()], matrices[matrix.long()])
+                receives, group = torch.unique_consecutive(owner(heard.offset), return_inverse=True)
+                pooled = pool(values, group, len(receives), self.config.pooling)
+                states = states.index_copy(0, receives, pooled)
+        return states[:-1]
+
+    # -- links: the states of all entities, seen from a head (Eq. 21) --
+
+    def link_passing(self) -> Passing:
+        """How messages pass over a knowledge graph.
+
+        Raises:
+            BadArgument: the settings are for graphs with a tail.
+        """
+        config = self.config
+        if config.passing.rounds is None or not config.forward_only or config.ablated or config.closure == "full":
+            raise BadArgument(
+                "link prediction takes a number of rounds, forward_only = true, composition = 'bilinear', "
+                "constrained = true and closure = 'directional'."
+            )
+        return replace(config.passing, silent=config.silent)
+
+    def rank(self, questions: Questions) -> Tensor:
+        """(Q, C): scores of candidates. A pass depends on its head alone: it answers all relations."""
+        matrices = right_matrices(self.relation_vectors(), self.composition_table())
+        passing = self.link_passing()
+        if (kernels := self._kernels()) is not None:
+            states = kernels.head_states(questions.edges, matrices, questions.heads, passing)
+        else:
+            states = head_states(questions.edges, matrices, questions.heads, passing)
+        row = torch.from_numpy(questions.row).to(states.device)
+        relation = torch.from_numpy(questions.relation).to(states.device)
+        return self.state_scores(states)[row, relation[:, None]]
+
+    def scorer(self, graph: Graph) -> Scorer:
+        """All entities of a graph, one pass a head."""
+        return PassScorer(self, graph)
+
+
+def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) -> Tensor:
+    """(W, F, K): the wanted states of passes over a knowledge graph, one pass after the other."""
+    device, nodes = matrices.device, len(edges.offset) - 1
+    target = owner(torch.from_numpy(edges.offset))
+    parts = []
+    for h in range(len(heads)):
+        kept = target != int(heads.head[h])  # the head knows what it is
+        kept[torch.from_numpy(heads.left_out_by(h)).long()] = False
+        flow = Flow(
+            node_offset=torch.tensor([0, nodes], device=device),
+            offset=torch.searchsorted(target[kept], torch.arange(nodes + 1)).to(device),
+            source=torch.from_numpy(edges.source)[kept].to(device),
+            label=torch.from_numpy(edges.label)[kept].to(device),
+            start=torch.from_numpy(heads.head[h : h + 1]).to(device),
+            depth=0,
+            ordered=False,
+            descending=False,
+        )
+        start = initial_states(flow, matrices.shape[1], matrices.shape[2], matrices)
+        states = message_passing(flow, start, lambda state, label: apply(state, matrices[label]), passing)
+        parts.append(states[torch.from_numpy(heads.wanted_by(h)).long().to(device)])
+    return torch.cat(parts)
+
+
+class PassScorer:
+    """The scores of an EpiGNN on a knowledge graph; a chunk of heads is passed at once, and kept until the next."""
+
+    MEMORY = 256 * 2**20
+    """Bytes that the states of one chunk of heads may take."""
+
+    def __init__(self, model: EpiGNN, graph: Graph) -> None:
+        self.nodes, passing = len(graph.entities), model.link_passing()
+        self.chunk = max(1, self.MEMORY // (4 * 3 * self.nodes * model.config.dim))
+        with torch.no_grad():
+            self.vectors = model.relation_vectors()
+            matrices = right_matrices(self.vectors, model.composition_table())
+        kernels = model._kernels()
+        if kernels is not None:
+            self._states = kernels.HeadPasses(graph.edges, matrices, passing).states
+        else:
+            self._states = lambda heads: head_states(graph.edges, matrices, heads, passing)
+        self._logs: dict[int, Tensor] = {}
+
+    def prepare(self, heads: Ints) -> None:
+        """Make the passes of some heads; at most `chunk` of them."""
+        with torch.no_grad():
+            states = self._states(Heads.everything(heads, self.nodes))
+            logs = states.clamp_min_(LOG_FLOOR).log_().view(len(heads), self.nodes, -1)
+        self._logs = dict(zip(heads.tolist(), logs, strict=True))
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): minus the cross-entropy, as `EpiGNN.state_scores`, of all entities."""
+        if head not in self._logs:
+            self.prepare(np.array([head], dtype=np.int32))
+        asked = self.vectors.flatten(1)[torch.from_numpy(relations).long()]
+        scores: Scores = (asked @ self._logs[head].T).cpu().numpy()
+        return scores
 
 
 def _coupled(logits_FIJK: Tensor) -> Tensor:
@@ -253,20 +536,9 @@ def _coupled(logits_FIJK: Tensor) -> Tensor:
     return weights / weights.sum(-1, keepdim=True)
 
 
-def _bilinear(left_NFI: Tensor, table_FIJK: Tensor, right_NFJ: Tensor) -> Tensor:
-    half_FNJK = torch.einsum("nfi,fijk->fnjk", left_NFI, table_FIJK)
-    return torch.einsum("fnjk,nfj->nfk", half_FNJK, right_NFJ)
-
-
-def _mlp(size: int, generator: torch.Generator | None) -> nn.Sequential:
+def _mlp(size: int) -> nn.Sequential:
     """Four layers with ReLU, hidden size 300, as in the paper's ablation."""
-    sizes = [size, 300, 300, 300, size]
     layers: list[nn.Module] = []
-    for before, after in pairwise(sizes):
-        layer = nn.Linear(before, after)
-        with torch.no_grad():
-            bound = before**-0.5
-            layer.weight.copy_((torch.rand(layer.weight.shape, generator=generator) * 2 - 1) * bound)
-            layer.bias.copy_((torch.rand(layer.bias.shape, generator=generator) * 2 - 1) * bound)
-        layers += [layer, nn.ReLU()]
+    for before, after in pairwise([size, 300, 300, 300, size]):
+        layers += [nn.Linear(before, after), nn.ReLU()]
     return nn.Sequential(*layers[:-1])

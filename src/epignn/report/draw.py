@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epignn.report import pictures
-from epignn.report.report import (
+from epignn.report.suites import Suite, file_stem
+from epignn.report.tables import (
     Record,
     by_variant,
     cell_name,
@@ -17,7 +18,6 @@ from epignn.report.report import (
     places_shown,
     training_seconds,
 )
-from epignn.report.suites import Suite, file_stem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,10 +106,11 @@ def draw_vectors(
         The pictures, and a note for each model that is no longer there.
     """
     from epignn.learn.checkpoint import WEIGHTS, load_model
-    from epignn.learn.config import Experiment, from_dict
+    from epignn.learn.config import from_dict
 
     groups = by_variant(suite, records)
-    there = [variant for variant in reversed(suite.variants) if variant.name in groups]
+    ours = [v for v in suite.variants if not any(text.startswith("model.kind") for text in v.settings)]
+    there = [variant for variant in reversed(ours) if variant.name in groups]
     paths, missing = [], []
     for variant in reversed({variant.experiment: variant for variant in there}.values()):
         record = min(groups[variant.name], key=lambda one: int(one["seed"]))
@@ -118,7 +119,7 @@ def draw_vectors(
             missing.append(f"no heat map for {variant.run}: {run} holds no model.")
             continue
         trained = load_model(str(run))
-        if trained.experiment != from_dict(Experiment, record["experiment"], str(run)):
+        if trained.experiment != from_dict(record["experiment"], str(run)):
             missing.append(f"no heat map for {variant.run}: the model in {run} has other settings than the record.")
             continue
         title = f"Learnt relation vectors: {variant.run}, seed {record['seed']}"

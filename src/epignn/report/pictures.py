@@ -45,21 +45,15 @@ def save(figure: "Figure", path: Path, also: Sequence[str] = ()) -> Path:
     """
     from matplotlib import rc_context
 
-    from epignn.learn.checkpoint import write_whole
+    from epignn.files import make_folder, writing
 
     check_name(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadFile(f"cannot make its folder: {error.strerror}.", str(path)) from error
+    make_folder(path.parent)
     for suffix in (path.suffix, *also):
         undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
-
-        def write(part: Path, suffix: str = suffix, undated: dict[str, None] = undated) -> None:
-            with rc_context({"svg.fonttype": "none", "svg.hashsalt": "epignn"}):
-                figure.savefig(part, format=suffix[1:], dpi=130, metadata=undated)
-
-        write_whole(path.with_suffix(suffix), write)
+        fixed = rc_context({"svg.fonttype": "none", "svg.hashsalt": "epignn"})
+        with writing(path.with_suffix(suffix)) as part, fixed:
+            figure.savefig(part, format=suffix[1:], dpi=130, metadata=undated)
     return path
 
 

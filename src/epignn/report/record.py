@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from epignn.errors import BadFile
+from epignn.files import make_folder, write_text
 from epignn.version import __version__
 
 
@@ -50,12 +51,19 @@ def _cpu() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
 
 
+def peak_mb() -> int | None:
+    """The most memory that this process has had; not every system tells."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record, whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    make_folder(path.parent)
+    write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_records(folder: Path, pattern: str = "*.json") -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """Run the experiments of a suite and write one record a run; finished runs are not run again."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,40 +8,48 @@ from typing import Any
 import numpy as np
 
 from epignn.calculus import load
+from epignn.calculus.calculi.families import TERMS
 from epignn.data.dataset import Dataset
-from epignn.data.families import TERMS
+from epignn.data.figures import figures
 from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers
-from epignn.distil.learnt import accuracy, distil
-from epignn.formats.readers import read_graphs
-from epignn.learn.checkpoint import WEIGHTS, load_model
-from epignn.learn.collate import prepare_for
-from epignn.learn.config import DataConfig, Experiment, from_dict, load_experiment, to_dict
+from epignn.distil.evaluate import accuracy
+from epignn.distil.learnt import distil
+from epignn.entries import allowed
+from epignn.learn.checkpoint import WEIGHTS, Trained, load_model
+from epignn.learn.config import Experiment, from_dict, load_experiment
 from epignn.learn.evaluate import scores
-from epignn.learn.fit import Epoch, fit, read_history
-from epignn.learn.sources import (
-    FAMILIES,
-    WORLD,
-    evidence,
-    families,
-    files_by_hops,
-    generated,
-    split,
-    training_data,
-    world,
-)
-from epignn.models.epignn import EpiGNN
-from epignn.report.figures import figures
-from epignn.report.record import circumstances, read_records, write_record
-from epignn.report.suites import TEST_SEED, Suite, Variant, file_stem
+from epignn.learn.fit import Epoch
+from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
+from epignn.learn.run import objective_of, train
+from epignn.models.api import Model
+from epignn.models.baselines import BASELINES
+from epignn.report.record import circumstances, peak_mb, read_records, write_record
+from epignn.report.suites import Suite, Variant, file_stem
+from epignn.tasks.api import TEST_SEED, GraphTask, LinkTask
 
 Say = Callable[[str], None]
-QUICK = ("training.epochs=2", "data.per_label=20")
+Record = dict[str, Any]
+QUICK = {
+    "classify": ("training.epochs=2",),
+    "rank": ("training.epochs=1", "objective.validation_triples=50", "model.dim=16", "model.facets=4"),
+}
+"""What a smoke test changes, by objective."""
+QUICK_PROBLEMS = "data.per_label=20"
+"""And of tasks that are generated."""
 
 
 def reproduce(
-    name: str, suite: Suite, seeds: Sequence[int], results: Path, runs: Path, quick: bool, say: Say
-) -> list[dict[str, Any]]:
+    name: str,
+    suite: Suite,
+    seeds: Sequence[int],
+    results: Path,
+    runs: Path,
+    quick: bool,
+    say: Say,
+    device: str = "cpu",
+    code: Sequence[Path] = (),
+) -> list[Record]:
     """All runs of a suite; a record that is there already, from the same settings, is taken as it is.
 
     Args:
@@ -53,124 +60,158 @@ def reproduce(
         runs: where models are kept while they train, so that a killed run resumes.
         quick: a smoke test: small data, few epochs, and records apart from the real ones.
         say: called with what goes on.
+        device: where models are trained.
+        code: files that rows name models of.
     """
     records = []
     folder = results / (f"{name}-quick" if quick else name)
+    per_label = 5 if quick else suite.per_label
     for variant in suite.variants:
-        experiment = load_experiment(variant.experiment, (*variant.settings, *(QUICK if quick else ())))
+        if variant.baselines:
+            records.append(_baselines(variant, folder, say))
+            continue
+        experiment = _experiment(variant, quick)
         for seed in seeds:
             path = folder / f"{file_stem(variant.name)}_seed{seed}.json"
             run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
-            record = next((record for record in _read(path) if _same(record, experiment)), None)
+            record = next((record for record in _read(path) if _same(record, experiment, code)), None)
             if record is None:
-                record = _run(variant, experiment, seed, suite, run, quick, say)
-                write_record(path, record)
+                write_record(path, _run(variant, experiment, seed, suite.cells, per_label, run, say, device, code))
+                record = _read(path)[0]
             else:
                 say(f"{variant.name}, seed {seed}: recorded already")
-            if suite.distil and "distilled" not in record["cells"][0] and (run / WEIGHTS).exists():
+            distils = suite.distil and experiment.model.kind == "epignn"
+            if distils and "distilled" not in record["cells"][0] and (run / WEIGHTS).exists():
                 say(f"{variant.name}, seed {seed}: distilling")
-                write_record(path, _with_distilled(record, experiment, run, 5 if quick else suite.per_label))
+                write_record(path, _with_distilled(record, load_model(str(run), code=code), per_label))
                 record = _read(path)[0]
             records.append(record)
     return records
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _experiment(variant: Variant, quick: bool) -> Experiment:
+    """The experiment of a row."""
+    experiment = load_experiment(variant.experiment, variant.settings)
+    if not quick:
+        return experiment
+    settings = QUICK[experiment.objective.kind]
+    settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
+    return load_experiment(variant.experiment, (*variant.settings, *settings))
+
+
+def _read(path: Path) -> list[Record]:
     return read_records(path.parent, path.name) if path.exists() else []
 
 
-def _same(record: dict[str, Any], experiment: Experiment) -> bool:
+def _same(record: Record, experiment: Experiment, code: Sequence[Path]) -> bool:
     """Whether a record tells of this experiment; settings that it does not name are as by default."""
-    return from_dict(Experiment, record["experiment"], "the record") == experiment
-
-
-def _plain(experiment: Experiment) -> dict[str, Any]:
-    """As JSON gives it back: lists, not tuples."""
-    plain: dict[str, Any] = json.loads(json.dumps(to_dict(experiment)))
-    return plain
+    return from_dict(record["experiment"], "the record", allowed(code)) == experiment
 
 
 def _run(
-    variant: Variant, experiment: Experiment, seed: int, suite: Suite, run: Path, quick: bool, say: Say
-) -> dict[str, Any]:
+    variant: Variant,
+    experiment: Experiment,
+    seed: int,
+    cells: Sequence[tuple[int, int]],
+    per_label: int,
+    run: Path,
+    say: Say,
+    device: str,
+    code: Sequence[Path],
+) -> Record:
     """Train and test one model."""
-    say(f"{variant.name}, seed {seed}: preparing")
-    data = training_data(experiment.data)
-    train, validation = split(data, experiment.data, experiment.model, seed)
+    about = f"{variant.name}, seed {seed}"
+    say(f"{about}: preparing")
 
     def report(epoch: Epoch) -> None:
         say(
-            f"{variant.name}, seed {seed}: epoch {epoch.number}/{epoch.epochs}, loss {epoch.loss:.4f}, "
-            f"validation {epoch.validation:.4f}, {epoch.seconds_left:.0f} s left"
+            f"{about}: epoch {epoch.number}/{epoch.epochs}, loss {epoch.loss:.4f}, validation "
+            f"{epoch.validation or 0:.4f}, {epoch.seconds_left:.0f} s left"
         )
 
-    model = fit(experiment, train, validation, seed, run, report)
-    history = read_history(run)
+    objective = objective_of(experiment, seed, device, code)
+    found = train(experiment, objective, seed=seed, out=run, device=device, code=code, report=report)
+    model, history = found.trained.model, found.history
     if variant.test_rounds:
         model.config = replace(model.config, rounds=variant.test_rounds)
-    cells = []
-    for k, b in suite.cells:
-        say(f"{variant.name}, seed {seed}: testing k={k} b={b}")
-        test = cell_problems(experiment.data, train.relations, k, b, 5 if quick else suite.per_label)
-        cells.append({**measure(model, test, experiment.data), "k": k, "b": b})
+    spent = [epoch["cpu_seconds"] for epoch in history if "cpu_seconds" in epoch]
     return {
         "variant": variant.name,
-        "experiment": _plain(experiment),
+        "experiment": experiment.to_dict(),
         "seed": seed,
-        "test_seed": TEST_SEED,
+        **({"negatives_seed": NEGATIVES_SEED} if found.trained.config.ranks else {"test_seed": TEST_SEED}),
         "parameters": sum(p.numel() for p in model.parameters()),
+        "epochs": len(history),
         "training_seconds": round(sum(epoch["seconds"] for epoch in history), 2),
-        **_cpu_seconds(history),
-        "validation": max(epoch["validation"] for epoch in history),
-        "cells": cells,
+        **({"training_cpu_seconds": round(sum(spent), 2)} if len(spent) == len(history) else {}),
+        "peak_mb": peak_mb(),
+        "device": str(model.device),
+        "validation": found.best["validation"],
+        "calibration": None if found.calibration is None else found.calibration.to_dict(),
+        "cells": measure_cells(found.trained, cells, per_label, lambda text: say(f"{about}: {text}")),
         **circumstances(),
     }
 
 
-def _cpu_seconds(history: list[dict[str, float]]) -> dict[str, float]:
-    """Processor seconds of training, where the run tells them of every epoch."""
-    if not all("cpu_seconds" in epoch for epoch in history):
-        return {}
-    return {"training_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 2)}
+def measure_cells(trained: Trained, cells: Sequence[tuple[int, int]], per_label: int, say: Say) -> list[Record]:
+    """What a model reaches on the test sets of its task."""
+    task = trained.experiment.data
+    if isinstance(task, LinkTask):
+        say("testing")
+        side = task.links(trained.seed).test
+        return [{"k": 0, "b": 0, **measure(trained.model.scorer(side.graph), side)}]
+    assert isinstance(task, GraphTask)
+    found = []
+    for k, b in cells:
+        say(f"testing k={k} b={b}")
+        test = task.cell(k, b, per_label, trained.relations)
+        found.append({**measure_graphs(trained.model, test, trained.experiment), "k": k, "b": b})
+    return found
 
 
-def _with_distilled(record: dict[str, Any], experiment: Experiment, run: Path, per_label: int) -> dict[str, Any]:
-    """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
-    trained = load_model(str(run))
-    data = evidence(training_data(experiment.data)[0], experiment.data, trained.seed)
-    learnt = distil(trained.model, trained.relations, experiment, data)
-    cells = []
-    for cell in record["cells"]:
-        test = cell_problems(experiment.data, trained.relations, cell["k"], cell["b"], per_label)
-        figures = {"distilled": accuracy(learnt, test)}
-        if cell.get("ambiguous", {}).get("n"):
-            figures["distilled_clear"] = accuracy(learnt, test.select(~ambiguous_by_rules(test)))
-        cells.append({**cell, **figures})
-    return {**record, "cells": cells}
-
-
-def cell_problems(config: DataConfig, relations: Sequence[str], k: int, b: int, per_label: int) -> Dataset:
-    """The test problems of one cell: of the published file, or generated."""
-    if config.source == FAMILIES:
-        return families(k, per_label, TEST_SEED)
-    if config.source.startswith(WORLD):
-        return world(config.source, config.seed)[2]
-    if config.source:
-        return read_graphs(files_by_hops(config.source)[k], relations)
-    return generated(load(config.calculus), k, b, per_label, TEST_SEED)
-
-
-def measure(model: EpiGNN, data: Dataset, config: DataConfig) -> dict[str, Any]:
+def measure_graphs(model: Model, data: Dataset, experiment: Experiment) -> Record:
     """Accuracy of a model on test problems, and of exact closure where the calculus is known.
 
     Of kinship, rows for which the rules that made the labels derive several terms are counted apart as well.
     """
-    right = scores(model, prepare_for(model.config, data), batch_size=256).argmin(1) == data.label
+    graphs = type(model).prepare(data, model.config)
+    right = scores(model, graphs, batch_size=256).argmax(1) == data.label
     found = figures(data, int(right.sum()))
-    if config.calculus:
-        exact = answers(data, load(config.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
+    if experiment.calculus:
+        exact = answers(data, load(experiment.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
         found["closure"] = float(exact.mean())
     if set(data.relations) <= set(TERMS):
         several = ambiguous_by_rules(data)
         found["ambiguous"] = {"n": int(several.sum()), "right": int(right[several].sum())}
     return found
+
+
+def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:
+    """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
+    task = trained.experiment.data
+    assert isinstance(task, GraphTask)
+    learnt = distil(trained.model, trained.relations, trained.experiment, task.evidence(trained.seed))
+    cells = []
+    for cell in record["cells"]:
+        test = task.cell(cell["k"], cell["b"], per_label, trained.relations)
+        told = {"distilled": accuracy(learnt, test)}
+        if cell.get("ambiguous", {}).get("n"):
+            told["distilled_clear"] = accuracy(learnt, test.select(~ambiguous_by_rules(test)))
+        cells.append({**cell, **told})
+    return {**record, "cells": cells}
+
+
+def _baselines(variant: Variant, folder: Path, say: Say) -> Record:
+    """What scorers that learn nothing reach on the links of a row."""
+    path = folder / f"{file_stem(variant.name)}.json"
+    if known := _read(path):
+        return known[0]
+    say(variant.name)
+    task = load_experiment(variant.experiment).data
+    assert isinstance(task, LinkTask)
+    side = task.links(0).test
+    negatives = stored_negatives(side)
+    told = {name: measure(make(side.graph), side, negatives) for name, make in BASELINES.items()}
+    record = {"variant": variant.name, "figures": told, **circumstances()}
+    write_record(path, record)
+    return record

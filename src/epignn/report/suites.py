@@ -1,12 +1,14 @@
 """What `epignn reproduce` runs: experiments, seeds and test cells, as data, beside the paper's figures."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from types import MappingProxyType
 
-TEST_SEED = 2025
-"""Test problems come from this seed of the generator; training sets use others."""
+from epignn.errors import unknown
+from epignn.tasks.links import SPLITS
+
 MAIN = tuple(product(range(2, 10), (1, 2, 3)))
 EXPANDED = tuple((k, b) for k in (9, 12, 15) for b in (4, 6, 8))
 
@@ -17,7 +19,7 @@ def file_stem(row: str) -> str:
     >>> file_stem("paper's, min")
     'papers_min'
     """
-    return row.replace(" ", "_").replace(",", "").replace("'", "")
+    return row.replace(" ", "_").replace(",", "").replace("'", "").replace(":", "-")
 
 
 @dataclass(frozen=True)
@@ -29,16 +31,20 @@ class Variant:
         experiment: which one.
         settings: what differs from it.
         test_rounds: message-passing rounds when it is tested; as in training if 0.
+        baselines: not a model of its own, but scorers of links that learn nothing.
     """
 
     name: str
     experiment: str
     settings: tuple[str, ...] = ()
     test_rounds: int = 0
+    baselines: bool = False
 
     @property
     def run(self) -> str:
         """What its run folder begins with: rows without settings of their own share the experiment's."""
+        if any(text.startswith("model.kind=") for text in self.settings):
+            return f"{self.experiment} {self.name}"
         return self.name if self.settings else self.experiment
 
 
@@ -54,6 +60,7 @@ class Suite:
         paper: the paper's figures by row name: mean over all cells, and single cells.
         seeds: runs of each row, unless asked otherwise.
         distil: whether what each model is distilled into is tested too.
+        links: whether links are ranked; the table is then one row a split.
     """
 
     title: str
@@ -63,6 +70,38 @@ class Suite:
     paper: MappingProxyType[str, float]
     seeds: int = 3
     distil: bool = False
+    links: bool = False
+
+    def with_models(self, kinds: Sequence[str]) -> "Suite":
+        """The suite with a row more for each of some kinds of models, trained as its last row is.
+
+        Rows of links get one more for each split. The settings of such a model are its defaults.
+        """
+        bases = [v for v in self.variants if v.name.endswith(" best")] if self.links else list(self.variants[-1:])
+        rows = []
+        for kind in kinds:
+            name = kind.rpartition(":")[2]
+            for base in bases:
+                label = f"{base.name.partition(' ')[0]} {name}" if self.links else name
+                settings = [text for text in base.settings if not text.startswith("model.")]
+                rows.append(Variant(label, base.experiment, (*settings, f"model.kind={json.dumps(kind)}")))
+        return replace(self, variants=(*self.variants, *rows))
+
+    def only(self, words: str) -> "Suite":
+        """The row of this name, or those whose names have all of these words; baselines stay with their split.
+
+        Published figures of other rows are left out.
+        """
+        chosen = [v for v in self.variants if v.name == words] or [
+            v for v in self.variants if set(words.split()) <= set(v.name.split())
+        ]
+        if not chosen:
+            raise unknown("row", words, [v.name for v in self.variants])
+        kept = {v.name.partition(" ")[0] for v in chosen} if self.links else set()
+        variants = [v for v in self.variants if v in chosen or (v.baselines and v.name.partition(" ")[0] in kept)]
+        others = tuple(f"{v.name} " for v in self.variants if v not in variants)
+        paper = {name: figure for name, figure in self.paper.items() if not name.startswith(others)}
+        return replace(self, variants=tuple(variants), paper=MappingProxyType(paper))
 
 
 def _same(*names: str) -> tuple[Variant, ...]:
@@ -71,7 +110,7 @@ def _same(*names: str) -> tuple[Variant, ...]:
 
 # The margin is for the sum over facets, of one each.
 ABLATIONS = (
-    ("facets=1", ("model.facets=1", "training.margin=1.0")),
+    ("facets=1", ("model.facets=1", "objective.margin=1.0")),
     ("unconstrained", ("model.constrained=false",)),
     ("mlp", ('model.composition="mlp"',)),
     ("forward only", ("model.forward_only=true",)),
@@ -105,6 +144,16 @@ def _hops(rows: Mapping[str, tuple[float, ...]], first: int) -> MappingProxyType
     )
 
 
+def _links() -> tuple[Variant, ...]:
+    """Every split by both presets, and by scorers that learn nothing."""
+    rows = []
+    for split in SPLITS:
+        name = split.replace(":", "-")
+        rows += [Variant(f"{split} paper", f"{name}-paper"), Variant(f"{split} best", name)]
+        rows.append(Variant(f"{split} baselines", name, baselines=True))
+    return tuple(rows)
+
+
 CLUTRR_PAPER = {
     "EpiGNN-mul (paper)": (0.99, 0.99, 0.99, 0.99, 0.96, 0.98),
     "EpiGNN-min (paper)": (0.99, 0.98, 0.98, 0.97, 0.95, 0.93),
@@ -115,7 +164,7 @@ CLUTRR_23_PAPER = {
     "CTP-A (its paper)": (0.99, 0.99, 0.99, 0.96, 0.94, 0.89, 0.90),
     "EpiGNN-mul (paper, on version 9b2173cf)": (0.96, 0.96, 0.94, 0.92, 0.90, 0.88, 0.85),
 }
-SHORT = ('data.source="clutrr-089907f8"',)
+SHORT = ('data.task="clutrr:089907f8"',)
 _ABLATION_ROWS, _ABLATION_PAPER = _ablations()
 
 SUITES: MappingProxyType[str, Suite] = MappingProxyType(
@@ -142,7 +191,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             "RCC-8, which shortest path is read in training",
             (
                 Variant("first found", "rcc8-paper"),
-                Variant("random shortest path", "rcc8-paper", ("training.random_path=true",)),
+                Variant("random shortest path", "rcc8-paper", ("objective.random_path=true",)),
             ),
             MAIN, 40, MappingProxyType({}),
         ),
@@ -151,8 +200,8 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             (
                 Variant("rcc8-paper", "rcc8-paper"),
                 Variant("rcc8-code", "rcc8-code"),
-                Variant("margin 1 for the sum over facets", "rcc8-paper", ("training.margin=1.0",)),
-                Variant("random shortest path", "rcc8-paper", ("training.random_path=true",)),
+                Variant("margin 1 for the sum over facets", "rcc8-paper", ("objective.margin=1.0",)),
+                Variant("random shortest path", "rcc8-paper", ("objective.random_path=true",)),
                 Variant("no weight decay", "rcc8-paper", ("training.decay=0.0",)),
                 Variant("neutral on the left only", "rcc8-paper", ("model.right_identity=false",)),
                 Variant("free a_ij", "rcc8-paper", ('model.a_ij="free"',)),
@@ -192,17 +241,21 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             "Generated worlds shaped like Graphlog's, and re_0",
             (
                 *(
-                    Variant(f"shaped like world {n}", "graphlog", (f'data.source="world-{n}"',))
+                    Variant(f"shaped like world {n}", "graphlog", (f'data.task="world:{n}"',))
                     for n in (6, 7, 8, 11, 32)
                 ),
-                Variant("re_0", "graphlog", ('data.source="graphlog-re_0"',)),
+                Variant("re_0", "graphlog", ('data.task="graphlog:re_0"',)),
             ),
             ((0, 0),), 0, MappingProxyType({}), distil=True,
         ),
         "families": Suite(
             "Generated families, trained on 2 to 4 hops",
-            (Variant("families", "clutrr", ('data.source="families"', "data.per_label=4000")),),
+            (Variant("families", "clutrr", ('data.task="families"', "data.per_label=4000")),),
             tuple((k, 0) for k in (5, 10, 20, 50, 100)), 200, MappingProxyType({}), distil=True,
+        ),
+        "kgc": Suite(
+            "Hits@10 (%) among 50 stored negatives, inductive splits", _links(), ((0, 0),), 0, MappingProxyType({}),
+            links=True,
         ),
     }
 )  # fmt: skip

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from epignn.calculus.algebra import Masks, members
-from epignn.data.families import TERMS
+from epignn.calculus.calculi.families import TERMS
 from epignn.data.family_walks import EDGE_TERMS, Walk, as_dataset, family_walks, nodes_of
 from epignn.data.kin_rules import derivable_labels
 from epignn.data.kinship import possible_labels
 from epignn.errors import BadArgument
-from epignn.tasks.output import MANIFEST, prepare_folder, sha256, write_manifest, write_whole
+from epignn.files import sha256, write_text
+from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
 from epignn.version import __version__
 
 Progress = Callable[[int, int], None]
@@ -104,7 +105,7 @@ def _write_cell(path: Path, walks: list[Walk], k: int, split: str, rng: np.rando
     writer.writerows(
         [*_row(walk, k, split, rng), _names(left), _names(by_rules)] for walk, left, by_rules in answers
     )
-    write_whole(path, text.getvalue())
+    write_text(path, text.getvalue())
     return {
         "file": path.name,
         "k": k,

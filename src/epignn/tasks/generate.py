@@ -18,8 +18,9 @@ from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
 from epignn.data.stream import Problems
 from epignn.errors import BadArgument, EpignnError
+from epignn.files import sha256
 from epignn.formats.star_csv import CsvWriter
-from epignn.tasks.output import MANIFEST, prepare_folder, sha256, write_manifest
+from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
 from epignn.version import __version__
 
 Prove = Callable[[Dataset], NDArray[np.bool_]]

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from epignn.errors import BadFile, lookup
-from epignn.formats.networks import readable
+from epignn.files import readable
 
 HOST = "https://raw.githubusercontent.com"
 REGISTRY = Path(__file__).with_name("registry.toml")

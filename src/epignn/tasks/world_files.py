@@ -12,8 +12,9 @@ import numpy as np
 from epignn.data.world_graphs import Graph, graphs, plan_world
 from epignn.data.worlds import World, WorldShape
 from epignn.errors import BadArgument
+from epignn.files import sha256, write_text
 from epignn.formats.graphlog import WorldFile, read_world
-from epignn.tasks.output import MANIFEST, prepare_folder, sha256, write_manifest, write_whole
+from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
 from epignn.version import __version__
 
 Progress = Callable[[int, int], None]
@@ -55,8 +56,8 @@ def generate_world(
             done += 1
             if progress is not None:
                 progress(done, total)
-        write_whole(out / name, "".join(lines))
-    write_whole(out / CONFIG, json.dumps(_config(plan.world, shape, seed), indent=1) + "\n")
+        write_text(out / name, "".join(lines))
+    write_text(out / CONFIG, json.dumps(_config(plan.world, shape, seed), indent=1) + "\n")
     manifest = {
         "epignn": __version__,
         "kind": "world",

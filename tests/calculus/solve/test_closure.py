@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epignn.calculus import CALCULI, load
@@ -13,7 +13,7 @@ from epignn.calculus.network import Network, arrays
 from epignn.calculus.result import Answer
 from epignn.calculus.solve.closure import MAX_DENSE, Incremental, close, dense_closure
 from epignn.errors import BadArgument, UnknownName
-from tests.conftest import random_network
+from tests.conftest import DECIDED, random_network
 
 BACKENDS = ("compiled", "plain")
 
@@ -145,10 +145,12 @@ def test_answers_only_what_it_decides():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 class TestIncremental:
+    @settings(deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_equals_closing_everything_at_once(self, backend, seed):
         rng = np.random.default_rng(seed)
-        name = list(CALCULI)[seed % len(CALCULI)]
+        names = list(CALCULI) if backend == "compiled" else DECIDED  # of 55 relations the plain twin is slow
+        name = names[seed % len(names)]
         network = random_network(load(name), rng, 6, 0.7, 2)
         growing = Incremental(network.calculus, backend=backend)
         for fact in range(len(network)):
@@ -197,7 +199,7 @@ class TestIncremental:
 def test_empty_and_tiny_networks(backend, calculus):
     for names in ([], ["a"], ["a", "b"]):
         result = close(Network.of(calculus, [], names), backend=backend)
-        assert result.answer is Answer.CONSISTENT
+        assert result.answer is (Answer.CONSISTENT if calculus.decides else Answer.CLOSED)
         assert len(result.closed) == 0
 
 

@@ -14,7 +14,7 @@ from tests.conftest import random_network
 def rounds_by_hand(network: Network, head: str, rounds: int) -> list[list[int]]:
     """X_e^(i) = X_e^(i-1) ∩ ⋂ {X_f^(i-1) ∘ s | s(f, e)}, fact by fact."""
     calculus = network.calculus
-    sets = [calculus.universal] * len(network.names)
+    sets = [calculus.anything] * len(network.names)
     sets[network.position(head)] = calculus.identity_mask
     history = [list(sets)]
     for _ in range(rounds):

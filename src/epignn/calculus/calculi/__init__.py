@@ -1,1 +1,1 @@
-"""The calculi that epignn knows: as tables, or derived."""
+"""The calculi that come with epignn: from tables, or derived."""

@@ -1,7 +1,7 @@
-"""Calculi of points and intervals on a line, and of points in the plane: derived, not transcribed.
+"""Calculi of points and intervals on a line, and of points in the plane, derived by enumeration.
 
-Three intervals have six end points, so six places show every configuration; three points need three places
-on each axis. The tables are what is observed among all triples.
+Three intervals have six end points, so that intervals over six places show every configuration; three points need
+three places on each axis.
 """
 
 from itertools import combinations, product

@@ -1,4 +1,4 @@
-"""RCC-8, whose table is data with its source, and RCC-5, derived from it by forgetting boundaries."""
+"""RCC-8, whose table is a file, and RCC-5, derived from it by joining relations that differ at the boundary."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ def rcc8() -> Calculus:
 
 
 def _horn8(rcc8: Calculus) -> frozenset[int]:
-    """Ĥ8: all sets but those that put part and inverse part together without PO, or EQ and NTPP without TPP."""
+    """Ĥ8: all sets except those with part and inverse part but not PO, and those with EQ and NTPP but not TPP."""
     po, tpp, ntpp, eq = (rcc8.parse(name) for name in ("PO", "TPP", "NTPP", "EQ"))
 
     def is_horn(mask: int) -> bool:
@@ -30,7 +30,7 @@ COARSE = {"DR": "DC|EC", "PO": "PO", "PP": "TPP|NTPP", "PPI": "TPPI|NTPPI", "EQ"
 
 
 def rcc5() -> Calculus:
-    """RCC-5: RCC-8 seen by someone who cannot tell a boundary."""
+    """RCC-5: RCC-8 with DC and EC joined, and TPP and NTPP."""
     fine = rcc8()
     sets = [fine.parse(meaning) for meaning in COARSE.values()]
 

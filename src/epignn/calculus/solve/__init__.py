@@ -1,1 +1,1 @@
-"""How networks are closed and solved: kernels compiled, and plain twins."""
+"""Algorithms that close and solve networks, with compiled kernels or plain ones."""

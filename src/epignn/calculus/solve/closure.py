@@ -20,11 +20,11 @@ from epignn.errors import BadArgument, unknown
 from epignn.kernels import Backend, kernels
 
 MAX_DENSE = 20_000
-"""Entities of a network of which every pair is kept; that many take 10 GB."""
+"""The most entities of a network of which every pair is kept; so many take 10 GB."""
 
 
 class DenseClosure(Protocol):
-    """What the compiled closure and its plain twin offer."""
+    """The interface of the compiled closure and of `PlainClosure`."""
 
     conflict: tuple[int, int]
     steps: int
@@ -60,11 +60,24 @@ def dense_closure(calculus: Calculus, entities: int, backend: Backend = "auto") 
             f"{entities:,} entities are too many to keep every pair of them; up to {MAX_DENSE:,} can be. "
             "Use partial closure, which keeps the pairs that matter."
         )
+    closure = _unconstrained(calculus, entities, backend)
+    _keep_apart(closure, calculus, 0, entities)
+    return closure
+
+
+def _unconstrained(calculus: Calculus, entities: int, backend: Backend) -> DenseClosure:
+    """A dense network in which two entities may still be one."""
     module = kernels(backend)
     if module is None:
         return PlainClosure(calculus, entities)
     closure: DenseClosure = module.Closure(native_algebra(calculus), entities)
     return closure
+
+
+def _keep_apart(closure: DenseClosure, calculus: Calculus, first: int, end: int) -> None:
+    """Where names are distinct, let none of the entities from `first` to `end` be one that comes before it."""
+    for i in range(first, end if calculus.distinct else first):
+        closure.refine(*arrays([i] * i, range(i), [calculus.anything] * i))
 
 
 def close(network: Network, backend: Backend = "auto") -> Result:
@@ -96,9 +109,9 @@ def close(network: Network, backend: Backend = "auto") -> Result:
 
 
 def contradiction_test(network: Network, backend: Backend) -> Inconsistent:
-    """Whether closure finds a contradiction in a part of a network.
+    """A test whether closure finds a contradiction in a part of a network.
 
-    Where closure decides, partial closure finds the same ones, on sparse networks much faster.
+    Where closure decides, partial closure finds the same contradictions, on sparse networks much faster.
     """
     certain = decided(network.calculus, np.unique(network.masks).tolist())
 
@@ -112,7 +125,7 @@ def contradiction_test(network: Network, backend: Backend) -> Inconsistent:
 
 
 class Incremental:
-    """A network that is kept closed while facts arrive; each fact costs only what it changes.
+    """A network that is kept closed while facts are added; only what a fact changes is computed again.
 
     >>> from epignn.calculus import load
     >>> allen = load("allen")
@@ -130,7 +143,7 @@ class Incremental:
     def __init__(self, calculus: Calculus, backend: Backend = "auto") -> None:
         self.calculus = calculus
         self._backend: Backend = backend
-        self._closure = dense_closure(calculus, 64, backend)
+        self._closure = _unconstrained(calculus, 64, backend)
         self._capacity = 64
         self._index: dict[str, int] = {}
         self._facts: list[tuple[int, int, int]] = []
@@ -142,24 +155,27 @@ class Incremental:
         """Start from a network, closed at once."""
         self = cls(network.calculus, backend)
         self._index = {name: i for i, name in enumerate(network.names)}
-        self._grow()
+        self._grow(0)
         self._facts = list(zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True))
         closure = self._closure
         self._consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
         self._certain = decided(network.calculus, np.unique(network.masks).tolist())
         return self
 
-    def _grow(self) -> None:
+    def _grow(self, known: int) -> None:
+        """Make room for the entities after the first `known` ones."""
         if len(self._index) > self._capacity:
             self._capacity = max(2 * self._capacity, len(self._index))
             self._closure = self._closure.grown(self._capacity)
+        _keep_apart(self._closure, self.calculus, known, len(self._index))
 
     def add(self, head: str, relations: str | int, tail: str) -> Answer:
         """Add a fact and propagate it. Once inconsistent, a network stays so."""
         mask = self.calculus.parse(relations) if isinstance(relations, str) else relations
+        known = len(self._index)
         i = self._index.setdefault(head, len(self._index))
         j = self._index.setdefault(tail, len(self._index))
-        self._grow()
+        self._grow(known)
         self._facts.append((i, j, mask))
         self._certain = self._certain and decided(self.calculus, [mask])
         if self._consistent:

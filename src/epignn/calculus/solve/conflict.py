@@ -1,8 +1,8 @@
-"""Minimal conflicts: the few facts of an inconsistent network that already cannot hold together.
+"""Minimal conflicts: facts of an inconsistent network that cannot hold together, though without any one they can.
 
-The test is a black box (closure, or search for disjunctive facts) and only needs to be monotone: more facts
-never make an inconsistent set consistent. Large networks are first cut down to the surroundings of the pair
-that became empty, dense ones then entity by entity, all of them at last fact by fact.
+The test of inconsistency is a function (closure, or search for disjunctive facts) that has to be monotone: more
+facts never make an inconsistent set consistent. The network is first cut down to the surroundings of the pair that
+became empty; a dense one then entity by entity; and at last fact by fact.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from epignn.calculus.network import Network
 
 Inconsistent = Callable[[Network], bool]
 SPARSE = 3
-"""Up to so many facts for each entity it does not pay to look at entities first, nor to close every pair."""
+"""Up to so many facts for each entity a network is sparse: testing entities first, or all pairs, does not pay."""
 
 
 def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[int, int]) -> list[int]:
@@ -28,10 +28,10 @@ def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[i
     if loop is not None:
         return [loop]
 
-    def holds_not(facts: list[int]) -> bool:
+    def clash(facts: list[int]) -> bool:
         return inconsistent(network.select(facts).compact())
 
-    facts = _surroundings(network, holds_not, near)
+    facts = _surroundings(network, clash, near)
     by_entity: dict[int, list[int]] = {}
     for fact in facts:
         by_entity.setdefault(int(network.heads[fact]), []).append(fact)
@@ -42,21 +42,21 @@ def minimal_conflict(network: Network, inconsistent: Inconsistent, near: tuple[i
         return [f for f in facts if network.heads[f] in chosen and network.tails[f] in chosen]
 
     if len(facts) > SPARSE * len(by_entity):
-        facts = inside(minimal_subset(list(by_entity), lambda entities: holds_not(inside(entities))))
-    return sorted(minimal_subset(facts, holds_not))
+        facts = inside(minimal_subset(list(by_entity), lambda entities: clash(inside(entities))))
+    return sorted(minimal_subset(facts, clash))
 
 
-def _surroundings(network: Network, holds_not: Callable[[list[int]], bool], near: tuple[int, int]) -> list[int]:
-    """The facts among the entities within a few steps of a pair: the first reach that is inconsistent."""
+def _surroundings(network: Network, clash: Callable[[list[int]], bool], near: tuple[int, int]) -> list[int]:
+    """The facts among the entities within some steps of a pair, as few steps as make them inconsistent."""
     reached = np.zeros(len(network.names), dtype=bool)
     reached[list(near)] = True
     tested = 1
     while True:
         size = int(reached.sum())
-        if size >= 2 * tested:  # few tests, also where the way is long
+        if size >= 2 * tested:  # only when it has doubled, so that there are few tests
             tested = size
             facts: list[int] = np.flatnonzero(reached[network.heads] & reached[network.tails]).tolist()
-            if facts and holds_not(facts):
+            if facts and clash(facts):
                 return facts
         touched = reached[network.heads] | reached[network.tails]
         reached[network.heads[touched]] = True

@@ -1,7 +1,7 @@
 """Directional algebraic closure: what may hold between one head entity and every other.
 
-The approximation of the paper's appendix, which the forward EpiGNN makes differentiable: only sets from the
-head are kept, refined along the given facts in their given direction, without converses,
+The approximation of the paper's appendix that the forward EpiGNN makes differentiable: only sets from the head are
+kept, and refined along the facts in their given direction, without converses,
 
     X_e ← X_e ∩ ⋂ { X_f ∘ s | s(f, e) a fact },   X_head = {identity}, X_e = anything.
 
@@ -25,8 +25,8 @@ class DirectionalResult(Result):
 
     Attributes:
         head: the entity that all sets are seen from.
-        rounds: `rounds[i, e]` is the set of entity e after i rounds; the last row is stable, or all that
-            was asked for.
+        rounds: `rounds[i, e]` is the set of entity e after i rounds; the last row is stable, or that of the last
+            round asked for.
     """
 
     head: str
@@ -41,7 +41,7 @@ def directional(network: Network, head: str, max_rounds: int | None = None) -> D
     """
     start = time.perf_counter()
     calculus, at = network.calculus, network.position(head)
-    sets = np.full(len(network.names), calculus.universal, dtype=np.uint64)
+    sets = np.full(len(network.names), calculus.anything, dtype=np.uint64)
     sets[at] = calculus.identity_mask
     rounds = propagate(calculus, sets, network.heads, network.tails, network.masks, max_rounds)
     consistent = bool(rounds[-1].all())

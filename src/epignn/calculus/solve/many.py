@@ -1,7 +1,7 @@
-"""Many small networks at once: what closure says of one query in each, as benchmarks need it."""
+"""Many small networks at once: what closure leaves of one query in each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,33 @@ class Networks:
             names = tuple(map(str, range(size)))
             yield Network(self.calculus, names, self.source[facts], self.target[facts], self.masks[facts])
 
+    def kept_apart(self) -> "Networks":
+        """The same with a fact for every two entities, that they are two, before the others."""
+        sizes, given = self.sizes.tolist(), np.diff(self.offset)
+        pairs = {size: np.array(np.triu_indices(size, 1)) for size in set(sizes)}
+        count = given + np.array([pairs[size].shape[1] for size in sizes], dtype=np.int64)
+        offset = np.concatenate([[0], np.cumsum(count)])
+        fact = np.repeat(offset[1:] - self.offset[1:], given) + np.arange(len(self.masks))
+        apart = np.ones(offset[-1], dtype=bool)
+        apart[fact] = False
+        ends, masks = (
+            np.empty((2, len(apart)), dtype=np.int32),
+            np.full(len(apart), self.calculus.anything, np.uint64),
+        )
+        ends[:, fact], masks[fact] = (self.source, self.target), self.masks
+        ends[:, apart] = np.concatenate([np.empty((2, 0), dtype=np.int32), *map(pairs.get, sizes)], axis=1)
+        return replace(self, offset=offset, source=ends[0], target=ends[1], masks=masks)
+
 
 def close_many(networks: Networks, backend: Backend = "auto") -> Masks:
     """What complete closure leaves of each query; 0 where a network is inconsistent."""
-    return _ask("close_many", networks, backend)
+    return _ask("close_many", networks.kept_apart() if networks.calculus.distinct else networks, backend)
 
 
 def eliminate_many(networks: Networks, backend: Backend = "auto") -> Masks:
     """What directional path consistency, query last, leaves of each query; 0 where inconsistent."""
-    return _ask("eliminate_many", networks, backend)
+    # The compiled kernel lets two entities be one.
+    return _ask("eliminate_many", networks, "plain" if networks.calculus.distinct else backend)
 
 
 def _ask(kernel: str, networks: Networks, backend: Backend) -> Masks:
@@ -90,7 +108,7 @@ def directional_many(networks: Networks) -> Masks:
     calculus = networks.calculus
     start = np.concatenate([[0], np.cumsum(networks.sizes)]).astype(np.int64)
     of_fact = np.repeat(start[:-1], np.diff(networks.offset))
-    sets = np.full(start[-1], calculus.universal, dtype=np.uint64)
+    sets = np.full(start[-1], calculus.anything, dtype=np.uint64)
     sets[start[:-1] + networks.head] = calculus.identity_mask
     source, target = ((of_fact + ends).astype(np.int32) for ends in (networks.source, networks.target))
     last = propagate(calculus, sets, source, target, networks.masks)[-1]

@@ -1,4 +1,4 @@
-"""A calculus as the compiled kernels keep it."""
+"""The tables of a calculus, for the compiled kernels."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from epignn.kernels import kernels
 
 @cache
 def native_algebra(calculus: Calculus) -> object:
-    """The tables of a calculus, handed to the compiled kernels once."""
+    """A calculus as the compiled kernels use it; made once for each."""
     module = kernels("compiled")
     assert module is not None
     return module.Algebra(calculus.identity, calculus.converse_table, calculus.composition_table)

@@ -1,6 +1,6 @@
-"""Plain twins of the dense kernels, in numpy: closure row by row, and search over refinements.
+"""The dense kernels in numpy: closure row by row, and search over refinements.
 
-Slower than `native/closure.cpp` and `native/search.cpp` and easier to read; tests hold the two together.
+They answer as `native/closure.cpp` and `native/search.cpp` do, which tests compare; slower, and easier to read.
 """
 
 from collections import deque
@@ -53,7 +53,7 @@ class PlainClosure:
         return int(self._matrix[i, j])
 
     def refine(self, heads: Indices, tails: Indices, masks: Masks) -> bool:
-        """Restrict pairs; what follows waits for `close`. False when nothing is left of one."""
+        """Intersect pairs with masks; `close` propagates that. False when nothing is left of a pair."""
         triples = zip(heads.tolist(), tails.tolist(), masks.tolist(), strict=True)
         return all(self._refine(i, j, mask) for i, j, mask in triples)
 
@@ -77,12 +77,12 @@ class PlainClosure:
         self.refinements += len(js)
 
     def mark(self) -> int:
-        """A place to come back to, in a closed network."""
+        """A point that `undo` can return to; the network must be closed."""
         self._trail = [] if self._trail is None else self._trail
         return len(self._trail)
 
     def undo(self, mark: int) -> None:
-        """Go back to a mark."""
+        """Return to a mark."""
         assert self._trail is not None
         while len(self._trail) > mark:
             i, js, masks = self._trail.pop()
@@ -122,7 +122,7 @@ class PlainClosure:
 
 
 def split(mask: int, tractable: frozenset[int]) -> list[int]:
-    """Cut a set into parts that closure can decide, by a greedy cover with tractable sets."""
+    """Part a set into tractable sets, largest first, and single relations for the rest."""
     by_size = _largest_first(tractable)
     parts = []
     while mask:
@@ -145,7 +145,7 @@ def solve(closure: PlainClosure, tractable: frozenset[int], max_nodes: int) -> t
     if not closure.close():
         return INCONSISTENT, 0
     tried = 0
-    path: list[tuple[int, int, list[int], int]] = []  # pairs that were open, parts not yet tried, marks
+    path: list[tuple[int, int, list[int], int]] = []  # pairs that were parted, parts not yet tried, marks
     while choice := _choose(closure, tractable):
         path.append((*choice, closure.mark()))
         while True:
@@ -166,7 +166,7 @@ def solve(closure: PlainClosure, tractable: frozenset[int], max_nodes: int) -> t
 
 
 def _choose(closure: PlainClosure, tractable: frozenset[int]) -> tuple[int, int, list[int]] | None:
-    """An open pair with few parts, tractable ones as long as there are any to be had."""
+    """A pair with the fewest parts above one, and these; parts are tractable sets, or else single relations."""
     matrix = np.triu(closure.matrix(), 1)
     masks = [mask for mask in np.unique(matrix).tolist() if mask]
     for sets in (tractable, frozenset[int]()):

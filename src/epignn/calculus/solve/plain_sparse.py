@@ -1,6 +1,6 @@
-"""Plain twins of the sparse kernels: chordal completion, and sweeps along an elimination order.
+"""The sparse kernels in Python: chordal completion, and sweeps along an elimination order.
 
-See `native/sparse.hpp`; the two give the same orders and the same labels.
+They give the same orders and labels as `native/sparse.cpp`; see `native/sparse.hpp`.
 """
 
 import heapq
@@ -52,7 +52,7 @@ class _Empty(Exception):
 
 
 class Sweeper:
-    """Labels of a chordal graph, from each place to its later neighbours."""
+    """Labels of a chordal graph, from each place of the elimination order to its later neighbours."""
 
     def __init__(self, calculus: Calculus, later: list[list[int]]) -> None:
         self.calculus, self.later = calculus, later
@@ -72,17 +72,18 @@ class Sweeper:
                 raise _Empty
 
     def up(self) -> None:
-        """Directional path consistency: each place tells the clique after it what it knows."""
-        compose, converse = self.calculus.compose, self.calculus.converse
+        """Directional path consistency: refine the pairs of later neighbours through each place, in order."""
+        compose, converse, unknown = self.calculus.compose, self.calculus.converse, self.calculus.universal
         for v, clique in enumerate(self.later):
             for at, a in enumerate(clique):
                 back = converse(self.labels[v, a])
                 for b in clique[at + 1 :]:
                     self.triangles += 1
-                    self.refine((a, b), compose(back, self.labels[v, b]))
+                    if unknown not in (back, self.labels[v, b]):
+                        self.refine((a, b), compose(back, self.labels[v, b]))
 
     def down(self) -> None:
-        """The way back: each place learns from the clique after it."""
+        """The way back: refine each place's pairs with its later neighbours through these, in reverse order."""
         compose, converse = self.calculus.compose, self.calculus.converse
         for v in reversed(range(len(self.later))):
             clique = self.later[v]
@@ -90,8 +91,9 @@ class Sweeper:
                 for b in clique[at + 1 :]:
                     self.triangles += 1
                     across = self.labels[a, b]
-                    self.refine((v, a), compose(self.labels[v, b], converse(across)))
-                    self.refine((v, b), compose(self.labels[v, a], across))
+                    if across != self.calculus.universal:
+                        self.refine((v, a), compose(self.labels[v, b], converse(across)))
+                        self.refine((v, b), compose(self.labels[v, a], across))
 
 
 def sweep(

@@ -1,12 +1,13 @@
 """Disjunctive networks: consistency, entailment and minimal labelling by search over refinements.
 
-Closure alone does not decide networks with arbitrary relation sets. The search cuts a set into parts over
-which closure does decide (tractable classes, where the calculus knows one; single relations otherwise), closes
-after every choice, and ends with a scenario: one relation for every pair.
+Closure alone does not decide networks with arbitrary relation sets. The search parts a set into sets over which
+closure does decide (those of a tractable class, where the calculus has one; single relations otherwise), closes
+after
+every choice, and ends with a scenario: one relation for every pair.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Entailment:
     Attributes:
         entailed: True or False; None when the search reached its limit.
         counterexample: a scenario in which none of the relations holds, where there is one.
-        statistics: what it took.
+        statistics: seconds, refinements tried and steps.
     """
 
     entailed: bool | None
@@ -86,7 +87,7 @@ def entails(
 def minimal_labels(network: Network, max_nodes: int | None = None, backend: Backend = "auto") -> Result:
     """The minimal network: every relation left between two entities holds in some model.
 
-    Each scenario that is found vouches for one relation of every pair, so few searches are needed.
+    Each scenario that is found shows that one relation of every pair is possible, so that few searches are needed.
     """
     start = time.perf_counter()
     calculus = network.calculus
@@ -160,10 +161,10 @@ def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> list
 
 def _with_fact(network: Network, head: int, tail: int, mask: int) -> Network:
     heads, tails, masks = arrays([head], [tail], [mask])
-    return Network(
-        network.calculus,
-        network.names,
-        np.concatenate([network.heads, heads]),
-        np.concatenate([network.tails, tails]),
-        np.concatenate([network.masks, masks]),
+    return replace(
+        network,
+        heads=np.concatenate([network.heads, heads]),
+        tails=np.concatenate([network.tails, tails]),
+        masks=np.concatenate([network.masks, masks]),
+        title="",
     )

@@ -3,7 +3,10 @@
 Entities are eliminated one by one; the neighbours of each become a clique, so that the graph becomes chordal,
 and only the pairs of that graph are kept. `dpc` sweeps up the order (directional path consistency), `dpc_plus`
 sweeps up and down (Long, Sioutis and Li, 2016), `partial` repeats until nothing changes (partial closure, Bliek and
-Sam-Haroud, 1999). For networks of single relations of the shipped calculi each of them decides consistency.
+Sam-Haroud, 1999). For networks of single relations each of them decides consistency, if the calculus `decides`.
+
+A pair of which nothing is known is not composed with others. In a calculus of several sorts (`many_sorted`), where
+that would tell something, and for names that are `distinct`, complete closure finds more.
 """
 
 import time
@@ -30,7 +33,7 @@ def dpc(network: Network, order: Sequence[str] = (), queries: Queries = (), back
         network: what to close.
         order: the entities in the order of their elimination; by default the one with fewest neighbours next.
         queries: pairs whose sets are wanted although no fact mentions them. The two entities of the first
-            query are eliminated last, so that one sweep tells all there is to tell of it.
+            query are eliminated last, so that one sweep refines it completely.
         backend: which kernels answer.
     """
     return _sweep(network, "dpc", 1, order, queries, backend)
@@ -102,9 +105,9 @@ def _swept(
 
 
 def _with_queries(network: Network, asked: list[tuple[int, int]]) -> tuple[Indices, Indices, Masks]:
-    """The merged facts, and a pair of which nothing is known for each query."""
+    """The merged facts, and for each query its pair with the universal set."""
     first, second, masks = network.pairs()
-    extra = [(min(a, b), max(a, b), network.calculus.universal) for a, b in asked if a != b]
+    extra = [(min(a, b), max(a, b), network.calculus.anything) for a, b in asked if a != b]
     if not extra:
         return first, second, masks
     more_first, more_second, more_masks = arrays(*zip(*extra, strict=True))

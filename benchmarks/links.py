@@ -1,0 +1,137 @@
+"""How time and memory of link prediction grow with edges, heads and dim, and how fast all entities are scored.
+
+    python benchmarks/links.py [--quick] [--out DIR]
+
+Each row is measured in a process of its own, so that its peak memory is its own. Graphs are random, with as many
+facts an entity as FB15k-237 v4 has; the last row is that graph itself, where EPIGNN_DATA names a folder with it.
+Seconds are of the processor, on one core, so that other work on the machine does not count.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from epignn.data.graph import Graph, Side
+from epignn.learn.objectives.rank import Rank, RankConfig
+from epignn.models.api import build
+from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.tasks.links import Grail
+
+from record import Figures, options, save
+
+FACTS_PER_ENTITY = 27_203 / 4_707
+RELATIONS = 219
+SCORED_HEADS = 1000
+
+
+def random_graph(facts: int) -> Graph:
+    """Facts whose tails prefer some entities, as real ones do."""
+    rng = np.random.default_rng(0)
+    entities = round(facts / FACTS_PER_ENTITY)
+    tails = (entities * rng.random(facts) ** 2).astype(int)
+    triples = np.stack([rng.integers(0, entities, facts), rng.integers(0, RELATIONS, facts), tails], 1)
+    triples = np.unique(triples, axis=0).astype(np.int32)
+    return Graph(tuple(map(str, range(entities))), tuple(map(str, range(RELATIONS))), triples)
+
+
+def model_of(graph: Graph, dim: int) -> EpiGNN:
+    config = EpiGNNConfig(dim=dim, facets=dim // 8, rounds=6, forward_only=True, a_ij="coupled")
+    return build(EpiGNN, 2 * len(graph.relations), config, 0)
+
+
+def train_row(facts: int, heads: int, dim: int) -> dict[str, float]:
+    """Seconds of passing `heads` heads forward and back, in steps of 16."""
+    graph = random_graph(facts)
+    model, objective = model_of(graph, dim), Rank(RankConfig(), Side(graph, graph.facts[:1], graph.facts[:0]))
+    rng = np.random.default_rng(0)
+    chosen = rng.permutation(objective.sampler.heads)[:heads]
+    before = time.process_time()
+    for first in range(0, heads, 16):
+        objective.loss(model, objective.sampler.ask(chosen[first : first + 16], rng)).backward()
+    return {"train_seconds": time.process_time() - before}
+
+
+def score_row(graph: Graph, heads: int, dim: int) -> dict[str, float]:
+    """Seconds of scoring all entities for all relations of `heads` heads."""
+    scorer = model_of(graph, dim).scorer(graph)
+    chosen = np.arange(heads, dtype=np.int32)
+    relations = np.arange(2 * len(graph.relations), dtype=np.int32)
+    before = time.process_time()
+    for first in range(0, heads, scorer.chunk):
+        scorer.prepare(chosen[first : first + scorer.chunk])
+        for head in chosen[first : first + scorer.chunk].tolist():
+            scorer(head, relations)
+    return {"score_seconds": time.process_time() - before, "chunk": scorer.chunk}
+
+
+def one(kind: str, facts: int, heads: int, dim: int) -> None:
+    """One row, printed as JSON."""
+    torch.set_num_threads(1)
+    if kind == "train":
+        row = train_row(facts, heads, dim)
+    else:
+        graph = Grail(task="fb237:v4").links(0).train.graph if kind == "fb237:v4" else random_graph(facts)
+        row = score_row(graph, heads, dim)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**row, f"{'train' if kind == 'train' else 'score'}_peak_mb": peak}))
+
+
+def measured(kind: str, facts: int, heads: int, dim: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "row", kind, str(facts), str(heads), str(dim)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def growth(quick: bool) -> Figures:
+    """From one case, each of edges, heads and dim doubled twice; a quick run has a small case alone."""
+    facts, heads, dim = (2_000, 16, 16) if quick else (20_000, 64, 32)
+    figures: Figures = {}
+    for what, of_case in CASES.items():
+        for times in (1,) if quick else (1, 2, 4):
+            case = of_case(times, facts, heads, dim)
+            name = "{:,} facts, {} heads, dim {}".format(*case)
+            if name in figures:
+                continue
+            found = measured("train", *case) | measured("score", *case)
+            figures[name] = {"facts": case[0], "heads": case[1], "dim": case[2], **found}
+            print(
+                f"  {what if times > 1 else '':5} {name:<35} training {found['train_seconds']:6.2f} s, "
+                f"{found['train_peak_mb']:4.0f} MB; scoring {found['score_seconds']:6.2f} s in chunks of "
+                f"{found['chunk']} heads, {found['score_peak_mb']:4.0f} MB"
+            )
+    return figures
+
+
+CASES: dict[str, Callable[[int, int, int, int], tuple[int, int, int]]] = {
+    "edges": lambda times, facts, heads, dim: (times * facts, heads, dim),
+    "heads": lambda times, facts, heads, dim: (facts, times * heads, dim),
+    "dim": lambda times, facts, heads, dim: (facts, heads, times * dim),
+}
+
+
+def main() -> None:
+    chosen = options(__doc__)
+    print("How time and memory grow with edges, heads and dim; one core")
+    figures = growth(chosen.quick)
+    if os.environ.get("EPIGNN_DATA") and not chosen.quick:
+        found = measured("fb237:v4", 0, SCORED_HEADS, 32)
+        figures["fb237:v4"] = {"heads": SCORED_HEADS, "dim": 32, **found}
+        print(
+            f"  FB15k-237 v4, all entities for all relations of {SCORED_HEADS:,} heads: "
+            f"{found['score_seconds']:.1f} s in chunks of {found['chunk']}, {found['score_peak_mb']:.0f} MB"
+        )
+    save("links", figures, chosen)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["row"]:
+        one(sys.argv[2], *map(int, sys.argv[3:]))
+    else:
+        main()

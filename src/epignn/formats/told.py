@@ -1,0 +1,77 @@
+"""Facts as a command is given them, to be read in the words of a calculus or over a vocabulary."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from epignn.calculus import ALIASES
+from epignn.calculus.algebra import RESERVED, Calculus
+from epignn.calculus.network import Network
+from epignn.data.statements import Statements
+from epignn.errors import BadArgument, BadFile
+from epignn.formats.facts import RawNetwork, parse_facts
+from epignn.formats.networks import as_networks, as_statements, read_raw
+
+
+@dataclass(frozen=True)
+class Told:
+    """Facts in words, whose meaning is left open.
+
+    Attributes:
+        networks: as the file has them; where one is asked for, it is the first.
+        file: where they stand, for messages.
+    """
+
+    networks: list[RawNetwork]
+    file: str
+
+    @classmethod
+    def read(cls, facts: str, must_exist: bool = True) -> Self:
+        """Facts as text, such as `ec(a, b). ntpp(b, c)`, or those of the file that is named; `-` is standard input.
+
+        Raises:
+            BadArgument: it is neither, and a file `must_exist`.
+            BadFile: the file cannot be read, or there are no facts.
+        """
+        is_text = "(" in facts and not _is_file(facts)
+        if must_exist and not is_text and not _is_file(facts):
+            raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
+        file = "the facts" if is_text else "standard input" if facts == "-" else facts
+        networks = parse_facts(facts, file) if is_text else read_raw(facts)
+        if not networks:
+            raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
+        return cls(networks, file)
+
+    def known_to(self, calculus: Calculus) -> bool:
+        """Whether a calculus knows every relation; one that the file names has to be this one."""
+        names = {raw.calculus.casefold() for raw in self.networks}
+        words = {word for raw in self.networks for fact in raw.facts for word in fact.relations}
+        named = {ALIASES.get(name, name) for name in names} <= {"", calculus.name}
+        return named and all(calculus.knows(word) or word in RESERVED for word in words)
+
+    def network(self, calculus: Calculus | None = None) -> Network:
+        """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.
+
+        Raises:
+            BadFile: a relation is not known; the message tells where it stands.
+        """
+        return self.all_networks(calculus)[0]
+
+    def all_networks(self, calculus: Calculus | None = None) -> list[Network]:
+        """The same of all networks of a file."""
+        return as_networks(self.networks, calculus, self.file)
+
+    def statements(self, relations: tuple[str, ...]) -> Statements:
+        """The facts over a vocabulary, in the direction in which they are made.
+
+        Raises:
+            BadFile: a relation is not in the vocabulary; the message tells where it stands.
+        """
+        return as_statements(self.networks[0], relations, self.file)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # too long for the name of a file
+        return False

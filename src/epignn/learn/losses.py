@@ -1,0 +1,25 @@
+"""Losses over candidates, of which one is the answer: relations of a pair, or entities of a question.
+
+Scores are high where likely. `allowed` tells which candidates count; the answer always does.
+"""
+
+import torch
+from torch import Tensor
+
+
+def margin(answer_Q: Tensor, others_QC: Tensor, delta: float, allowed_QC: Tensor | None = None) -> Tensor:
+    """max(0, CE(x, r) - CE(x, r') + Δ) on the mean over wrong candidates r' (Eq. 19); a score is minus a CE."""
+    gaps = (others_QC - answer_Q[:, None] + delta).clamp_min(0)
+    if allowed_QC is None:
+        return gaps.mean()
+    return (gaps * allowed_QC).sum() / allowed_QC.sum().clamp_min(1)
+
+
+def cross_entropy(
+    scores_QC: Tensor, answer_Q: Tensor, temperature: float = 1.0, allowed_QC: Tensor | None = None
+) -> Tensor:
+    """Softmax cross-entropy of the answers among all candidates; a temperature above 1 asks for larger gaps."""
+    logits = scores_QC / temperature
+    if allowed_QC is not None:
+        logits = logits.masked_fill(~allowed_QC, -torch.inf)
+    return torch.nn.functional.cross_entropy(logits, answer_Q)

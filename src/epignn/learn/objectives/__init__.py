@@ -1,0 +1,17 @@
+"""What is learnt: one objective a file, and one line in `OBJECTIVES`."""
+
+from types import MappingProxyType
+
+from epignn.entries import Entries
+
+OBJECTIVES = Entries(
+    "objective",
+    "epignn.objectives",
+    MappingProxyType(
+        {
+            "classify": "epignn.learn.objectives.classify:Classify",
+            "rank": "epignn.learn.objectives.rank:Rank",
+        }
+    ),
+)
+"""All objectives by name."""

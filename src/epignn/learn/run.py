@@ -1,0 +1,152 @@
+"""A run from its experiment to a model in use: data, training, calibration, record."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from epignn.data.dataset import Dataset
+from epignn.entries import allowed
+from epignn.errors import BadArgument
+from epignn.learn.calibrate import Calibration
+from epignn.learn.checkpoint import (
+    CALIBRATION,
+    RunConfig,
+    RunFolder,
+    Trained,
+    read_history,
+    save_calibration,
+    save_config,
+)
+from epignn.learn.config import Experiment, model_class
+from epignn.learn.fit import Epoch, fit
+from epignn.learn.objectives import OBJECTIVES
+from epignn.learn.objectives.api import Objective
+from epignn.learn.objectives.classify import Classify, ClassifyConfig
+from epignn.models.api import build, device_of
+from epignn.tasks.api import GraphTask, Report
+
+Files = Iterable[Path | str]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that has ended.
+
+    Attributes:
+        trained: the model of the best epoch.
+        objective: what it was trained on.
+        history: loss, validation and seconds of every epoch, over all resumptions.
+        calibration: what chose its temperature, if there was something to choose it by.
+        ended_before: whether nothing was left to train.
+    """
+
+    trained: Trained
+    objective: Objective
+    history: list[dict[str, Any]]
+    calibration: Calibration | None
+    ended_before: bool = False
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The epoch that was kept: of the best validation, the latest among equals."""
+        return max(self.history, key=lambda epoch: (epoch["validation"] or 0.0, epoch["epoch"]))
+
+
+def objective_of(
+    experiment: Experiment, seed: int, device: str = "cpu", code: Files = (), report: Report | None = None
+) -> Objective:
+    """What an experiment learns: its task, read or generated, for its kind of model."""
+    files = allowed(code)
+    kind = model_class(experiment.model, files)
+    chosen = OBJECTIVES.get(experiment.objective.kind, files)
+    objective: Objective = chosen.of(
+        experiment.objective,
+        experiment.data,
+        lambda data: kind.prepare(data, experiment.model),
+        seed,
+        device_of(device),
+        report,
+    )
+    return objective
+
+
+def train_on(data: Dataset, experiment: Experiment, seed: int = 0, out: Path | None = None) -> Run:
+    """Train the model of an experiment on given graphs, of which its data section holds some out.
+
+    Raises:
+        BadArgument: the experiment does not classify graphs.
+    """
+    task, kind = experiment.data, model_class(experiment.model)
+    if not isinstance(task, GraphTask) or not isinstance(experiment.objective, ClassifyConfig):
+        raise BadArgument(f"the experiment {experiment.name} is not about labelled graphs.")
+    divided = task.divided((data, None), seed)
+    objective = Classify(experiment.objective, *divided, lambda part: kind.prepare(part, experiment.model))
+    return train(experiment, objective, seed=seed, out=out)
+
+
+def train(
+    experiment: Experiment,
+    objective: Objective,
+    *,
+    seed: int,
+    out: Path | None = None,
+    device: str = "cpu",
+    code: Files = (),
+    record: dict[str, Any] | None = None,
+    report: Callable[[Epoch], None] | None = None,
+) -> Run:
+    """Train the model of an experiment, calibrate it, and keep both in a run folder if one is named.
+
+    A run that was interrupted in its folder goes on; one that had ended is only finished.
+
+    Args:
+        experiment: model and training.
+        objective: what `objective_of` gives.
+        seed: of the run.
+        out: the run folder.
+        device: where the model is trained.
+        code: files whose classes the experiment names.
+        record: how it is made, for the folder.
+        report: called after every epoch.
+    """
+    files = allowed(code)
+    kind = model_class(experiment.model, files)
+    config = RunConfig(experiment, objective.relations, seed, objective.digest(), record or {})
+    history: list[dict[str, Any]] = []
+    folder = None if out is None else RunFolder(out, config, files)
+    ran = 0
+
+    def keep(epoch: Epoch) -> None:
+        nonlocal ran
+        ran += 1
+        history.append({"epoch": epoch.number, "loss": epoch.loss, "validation": epoch.validation})
+        if report is not None:
+            report(epoch)
+
+    model = fit(
+        lambda start: build(kind, objective.outputs, experiment.model, start),
+        objective,
+        experiment.training,
+        seed=seed,
+        folder=folder,
+        device=device_of(device),
+        report=keep,
+    )
+    with torch.no_grad():
+        calibration = objective.calibrate(model)
+    if out is not None:
+        history = read_history(out)
+        if ran or not (out / CALIBRATION).exists():
+            if calibration is not None:
+                save_calibration(out, calibration)
+            reached = max((epoch["validation"] or 0.0 for epoch in history), default=0.0)
+            made = {**(record or {}), "validation": reached, objective.unit: len(objective)}
+            config = replace(config, record=json.loads(json.dumps(made)))
+            save_config(out, config)
+    name = experiment.name if out is None else str(out)
+    trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
+    return Run(trained, objective, history, calibration, ended_before=not ran)

@@ -1,0 +1,159 @@
+"""What a model is.
+
+A model of one's own is a class that derives from `Model`, has a `Config` of settings, and says in `scores` how
+likely each relation is between head and tail of every graph. `examples/model.py` is one. With `rank` it predicts
+links, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from epignn.data.dataset import Dataset
+from epignn.data.graph import Graph, Ints
+from epignn.errors import BadArgument
+from epignn.models.links import Questions
+from epignn.models.prepare import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The settings of a model; those of each kind derive from it and are set as `model.NAME`.
+
+    Attributes:
+        kind: which model: a name of the list, or `path/to/file.py:Class`.
+    """
+
+    kind: str = "epignn"
+
+
+class Batch(Protocol):
+    """Graphs as a model wants them, in any number."""
+
+    @property
+    def label(self) -> Tensor:
+        """(G) the right answers."""
+
+    def __len__(self) -> int: ...
+
+    def select(self, graphs: Tensor) -> Self:
+        """Some of the graphs, in the given order."""
+
+    def slice(self, first: int, last: int) -> Self:
+        """The graphs from `first` up to `last`."""
+
+    def chunks(self, size: int) -> "Iterator[Self]":
+        """Consecutive parts of at most `size` graphs, fewer where memory would run short."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same graphs on another device."""
+
+
+class Scorer(Protocol):
+    """Scores of all entities of one graph as answers to questions."""
+
+    chunk: int
+    """How many heads may be prepared together."""
+
+    def prepare(self, heads: Ints) -> None:
+        """Do the work that the questions of some heads share; at most `chunk` heads."""
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): the score of every entity as an answer to (head, relation, ?); high is likely."""
+
+
+class Model(nn.Module):
+    """What all models share.
+
+    Args:
+        relations: how many relations there are; for links, inverses are counted, too.
+        config: an instance of the model's `Config`.
+
+    Initial values are drawn from torch's own generator, which `build` seeds.
+    """
+
+    Config: ClassVar[type[ModelConfig]] = ModelConfig
+
+    def __init__(self, relations: int, config: Any) -> None:
+        super().__init__()
+        self.relations, self.config = relations, config
+
+    @classmethod
+    def prepare(cls, data: Dataset, config: Any) -> Any:
+        """The graph work of a data set, done once: a `Batch` of all its graphs."""
+        return prepare(data)
+
+    def scores(self, batch: Any) -> Tensor:
+        """(B, R): how likely each relation is between head and tail of each graph; high is likely."""
+        raise BadArgument(f"{type(self).__name__} does not classify graphs: it has no method `scores`.")
+
+    def rank(self, questions: Questions) -> Tensor:
+        """(Q, C): how likely each candidate is as the answer to each question; high is likely."""
+        raise BadArgument(f"{type(self).__name__} does not predict links: it has no method `rank`.")
+
+    def scorer(self, graph: Graph) -> Scorer:
+        """What scores all entities of a graph; models that share work between questions have their own."""
+        return RankScorer(self, graph)
+
+    def forward(self, batch: Any) -> Tensor:
+        """The scores of a batch."""
+        return self.scores(batch)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next((p.device for p in self.parameters()), torch.device("cpu"))
+
+
+class RankScorer:
+    """All entities as candidates of `Model.rank`, one head at a time."""
+
+    chunk = 1
+
+    def __init__(self, model: Model, graph: Graph) -> None:
+        self.model, self.graph = model, graph
+
+    def prepare(self, heads: Ints) -> None:
+        """Nothing is shared between heads."""
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): see `Scorer`."""
+        with torch.no_grad():
+            found = self.model.rank(Questions.everything(self.graph, head, relations))
+        scores: Scores = found.float().cpu().numpy()
+        return scores
+
+
+def build(kind: type[Model], relations: int, config: ModelConfig, seed: int) -> Model:
+    """A model with the initial values of a seed; torch's own generator is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return kind(relations, config)
+
+
+def device_of(name: str) -> torch.device:
+    """A device by name: `cpu`, `cuda`, `cuda:1`, `mps`, or `auto` for the best there is.
+
+    Raises:
+        BadArgument: this machine, or this build of torch, has none such.
+    """
+    have: Sequence[str] = (
+        *(["cuda"] if torch.cuda.is_available() else []),
+        *(["mps"] if torch.backends.mps.is_available() else []),
+        "cpu",
+    )
+    if name == "auto":
+        return torch.device(have[0])
+    if name.partition(":")[0] not in have:
+        raise BadArgument(f"there is no device {name!r} here; choose among {', '.join(have)} and auto.")
+    return torch.device(name)

@@ -1,0 +1,89 @@
+"""Questions about links: passes of message passing from several heads over one knowledge graph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.data.graph import Edges, Graph, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """Passes to make over one graph, one a head.
+
+    Attributes:
+        head: (H) where each pass starts.
+        left_out_offset, left_out: edges that each pass leaves out, with their inverses.
+        wanted_offset, wanted: (W) nodes that each pass is asked about.
+    """
+
+    head: Ints
+    left_out_offset: NDArray[np.int64]
+    left_out: Ints
+    wanted_offset: NDArray[np.int64]
+    wanted: Ints
+
+    @classmethod
+    def of(cls, heads: Sequence[int] | Ints, left_out: Sequence[Ints], wanted: Sequence[Ints]) -> "Heads":
+        """Passes from lists, one entry a head."""
+        return cls(np.asarray(heads, dtype=np.int32), *_packed(left_out), *_packed(wanted))
+
+    @classmethod
+    def everything(cls, heads: Sequence[int] | Ints, nodes: int) -> "Heads":
+        """Passes that leave nothing out and are asked about all nodes."""
+        none = np.zeros(0, dtype=np.int32)
+        return cls.of(heads, [none] * len(heads), [np.arange(nodes, dtype=np.int32)] * len(heads))
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+    def left_out_by(self, h: int) -> Ints:
+        """The edges that one pass leaves out."""
+        return self.left_out[self.left_out_offset[h] : self.left_out_offset[h + 1]]
+
+    def wanted_by(self, h: int) -> Ints:
+        """The nodes that one pass is asked about."""
+        return self.wanted[self.wanted_offset[h] : self.wanted_offset[h + 1]]
+
+
+def _packed(parts: Sequence[Ints]) -> tuple[NDArray[np.int64], Ints]:
+    offset = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(part) for part in parts], out=offset[1:])
+    flat = np.concatenate(parts) if parts else np.zeros(0)
+    return offset, np.ascontiguousarray(flat, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Questions (head, relation, ?) with candidates for their answers.
+
+    Attributes:
+        edges: over which messages pass.
+        heads: the passes that answer them.
+        relation: (Q) of each question; inverses are numbered after the relations.
+        row: (Q, C) where the candidates of a question stand among the wanted nodes of all passes.
+    """
+
+    edges: Edges
+    heads: Heads
+    relation: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+    @classmethod
+    def everything(cls, graph: Graph, head: int, relations: Ints) -> "Questions":
+        """Questions of one head, with all entities as candidates."""
+        nodes = len(graph.entities)
+        row = np.broadcast_to(np.arange(nodes), (len(relations), nodes))
+        return cls(graph.edges, Heads.everything([head], nodes), relations.astype(np.int64), row)
+
+    @property
+    def candidate(self) -> NDArray[np.int64]:
+        """(Q, C): the candidates themselves, as nodes."""
+        return self.heads.wanted[self.row].astype(np.int64)
+
+    @property
+    def of_head(self) -> NDArray[np.int64]:
+        """(Q): the pass that each question belongs to."""
+        return np.searchsorted(self.heads.wanted_offset, self.row[:, 0], side="right") - 1

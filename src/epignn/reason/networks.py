@@ -1,0 +1,141 @@
+"""What `epignn close` and `epignn entails` ask of networks, and their answers as plain values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.calculus.network import Fact, Network
+from epignn.calculus.result import Result
+from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.directional import directional
+from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
+from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
+from epignn.errors import BadArgument
+from epignn.formats.facts import parse_facts
+from epignn.formats.networks import write_network
+from epignn.kernels import Backend
+
+Pair = tuple[str, str]
+ALGORITHMS: MappingProxyType[str, Callable[[Network, Sequence[Pair], str, Backend], Result]] = MappingProxyType(
+    {
+        "closure": lambda network, queries, head, backend: close(network, backend),
+        "directional": lambda network, queries, head, backend: directional(network, head),
+        "dpc": lambda network, queries, head, backend: dpc(network, (), queries, backend),
+        "dpc+": lambda network, queries, head, backend: dpc_plus(network, (), queries, backend),
+        "partial": lambda network, queries, head, backend: partial(network, (), queries, backend),
+        "search": lambda network, queries, head, backend: solve(network, None, backend),
+        "minimal": lambda network, queries, head, backend: minimal_labels(network, None, backend),
+    }
+)
+
+
+def result_dict(result: Result, query: Pair | None) -> dict[str, Any]:
+    """The outcome of an algorithm as plain values: what clashes, what is left of the query, or all that is left."""
+    network, calculus = result.network, result.network.calculus
+    document: dict[str, Any] = {
+        "title": network.title,
+        "calculus": calculus.name,
+        "algorithm": result.algorithm,
+        "answer": str(result.answer),
+        "consistent": result.consistent,
+        "entities": len(network.names),
+        "facts": len(network),
+        "statistics": dict(result.statistics),
+    }
+    if not result.consistent:
+        document["conflict"] = [fact.to_list() for fact in result.conflict]
+    elif query:
+        relations = list(calculus.words(result.relations(*query)))
+        document["query"] = {"head": query[0], "tail": query[1], "relations": relations}
+    else:
+        closed = result.closed
+        names = {mask: calculus.words(mask) for mask in np.unique(closed.masks).tolist()}
+        rows = zip(closed.heads.tolist(), closed.masks.tolist(), closed.tails.tolist(), strict=True)
+        document["closed"] = [[closed.names[i], names[mask], closed.names[j]] for i, mask, j in rows]
+    return document
+
+
+def inferred(result: Result) -> Network:
+    """What is known of pairs of which no fact tells, the smallest sets first."""
+    closed = result.closed
+    order = np.argsort(np.bitwise_count(closed.masks), kind="stable")
+    return closed.select(order[~np.isin(_pairs(closed)[order], _pairs(result.network))])
+
+
+def _pairs(network: Network) -> NDArray[np.int64]:
+    """A number for the two entities of each fact, whichever is the head."""
+    low, high = np.minimum(network.heads, network.tails), np.maximum(network.heads, network.tails)
+    return low.astype(np.int64) * len(network.names) + high
+
+
+@dataclass(frozen=True, eq=False)
+class Entailments:
+    """Which facts follow from a network.
+
+    Attributes:
+        network: what is given.
+        asked: head, relations and tail of each fact to prove.
+        found: the answer to each.
+        conflict: given facts that clash, where all that was asked follows only because everything does.
+    """
+
+    network: Network
+    asked: list[tuple[str, str, str]]
+    found: list[Entailment]
+    conflict: tuple[Fact, ...]
+
+    @property
+    def entailed(self) -> bool | None:
+        """Whether all of them follow; None where the search reached its limit."""
+        each = [answer.entailed for answer in self.found]
+        return False if False in each else None if None in each else True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answers as plain values."""
+        return {
+            "calculus": self.network.calculus.name,
+            "consistent": not self.conflict,
+            "conflict": [fact.to_list() for fact in self.conflict],
+            "entailed": self.entailed,
+            "facts": [
+                {
+                    "fact": list(fact),
+                    "entailed": answer.entailed,
+                    "counterexample": answer.counterexample
+                    and write_network(answer.counterexample, "facts").splitlines(),
+                    "statistics": answer.statistics,
+                }
+                for fact, answer in zip(self.asked, self.found, strict=True)
+            ],
+        }
+
+
+def entailments(network: Network, facts: str, max_nodes: int | None = None) -> Entailments:
+    """Whether a network entails some facts, by exact search.
+
+    Args:
+        network: what is given.
+        facts: what to prove, as text.
+        max_nodes: give up after so many refinements.
+
+    Raises:
+        BadArgument: there is nothing to prove.
+        BadFile: the text holds no facts.
+    """
+    asked = [
+        (fact.head, "|".join(fact.relations), fact.tail)
+        for raw in parse_facts(facts, "the question")
+        for fact in raw.facts
+    ]
+    if not asked:
+        raise BadArgument('nothing to prove; write a fact such as "po(a, c)".')
+    found = [entails(network, a, relations, b, max_nodes) for a, relations, b in asked]
+    conflict: tuple[Fact, ...] = ()
+    if all(answer.entailed for answer in found):
+        # Everything follows from a contradiction, which is not what was meant to be asked.
+        conflict = solve(network, max_nodes).conflict
+    return Entailments(network, asked, found, conflict)

@@ -1,0 +1,168 @@
+"""What a task is: labelled graphs to classify (`GraphTask`), or a knowledge graph whose links to rank (`LinkTask`).
+
+A task of one's own is a class that derives from one of the two; `examples/task.py` is one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.data.augment import augment
+from epignn.data.dataset import Dataset
+from epignn.data.graph import Side
+from epignn.data.stream import digests
+from epignn.errors import BadArgument
+
+Report = Callable[[int, int], None]
+"""Called with how much of a piece of work is done, and with all of it."""
+Longs = NDArray[np.int64]
+TEST_SEED = 2025
+"""Test problems come from this seed of a generator; training sets use others."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all tasks share: the settings of the `data` section of an experiment.
+
+    Attributes:
+        kind: which entry of the list of tasks; found by the name where it is left out.
+        task: its name, such as `rcc8`, `clutrr:db9b8f04`, a folder or a file.
+    """
+
+    kind: str = ""
+    task: str = ""
+    objective: ClassVar[str] = ""
+    """What models are trained for, unless an experiment says otherwise: a name of the list of objectives."""
+
+    @property
+    def version(self) -> str:
+        """What stands after the colon of its name."""
+        return self.task.partition(":")[2]
+
+
+@dataclass(frozen=True)
+class GraphTask(Task):
+    """Small graphs, each with the relation that holds between its head and its tail.
+
+    Attributes:
+        validation: share of the graphs kept for validation, where the data set has no validation file.
+        holdout: what is kept: `graphs` at random; all copies of some of the `longest` distinct problems, which
+            tells more of how a model does on longer ones yet; or none, and as many walks are made as if for
+            training, but `longer`: of up to twice as many edges.
+        augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
+        longest: edges that an added walk may have.
+        equals: edges of the longest parts that are replaced, or put in.
+    """
+
+    validation: float = 0.2
+    holdout: str = "graphs"
+    augment: int = 0
+    longest: int = 6
+    equals: int = 2
+    objective: ClassVar[str] = "classify"
+
+    def __post_init__(self) -> None:
+        if self.holdout not in ("graphs", "longest", "longer"):
+            raise BadArgument(f"holdout must be graphs, longest or longer, not {self.holdout!r}.")
+        if not 0 <= self.validation < 1:
+            raise BadArgument(f"data.validation must be at least 0 and below 1, not {self.validation}.")
+
+    @property
+    def calculus(self) -> str:
+        """The calculus whose base relations are the labels; empty where there is none."""
+        return ""
+
+    def examples(self, report: Report | None = None) -> tuple[Dataset, Dataset | None]:
+        """All graphs to learn from; those for validation apart, where the data set says which."""
+        raise NotImplementedError
+
+    def cell(self, k: int, b: int, per_label: int, relations: Sequence[str]) -> Dataset:
+        """The test problems of one cell: of path length k and with b branches, where that applies.
+
+        Args:
+            k: path length; 0 where a task has one test set.
+            b: branches.
+            per_label: how many problems of each label, where they are generated.
+            relations: the vocabulary of the model that is tested.
+        """
+        raise NotImplementedError
+
+    def split(self, seed: int, report: Report | None = None) -> tuple[Dataset, Dataset]:
+        """Training and validation graphs."""
+        return self.divided(self.examples(report), seed)
+
+    def divided(self, given: tuple[Dataset, Dataset | None], seed: int) -> tuple[Dataset, Dataset]:
+        """Training graphs, with walks added, and validation graphs, held out of them where there are none apart."""
+        train, valid = given
+        rng = np.random.default_rng([seed, 0x5011])
+        if valid is None and self.holdout == "longer":
+            valid = self._longer(train, rng)
+        elif valid is None:
+            learnt, kept = self._held_out(train, rng)
+            train, valid = train.select(learnt), train.select(kept)
+        return self.augmented(train, seed), valid
+
+    def augmented(self, train: Dataset, seed: int) -> Dataset:
+        """Training graphs with as many walks more as the settings ask for."""
+        if not self.augment:
+            return train
+        return augment(train, self.augment, self.longest, np.random.default_rng([seed, 0xA06]), self.equals)
+
+    def evidence(self, seed: int, report: Report | None = None) -> Dataset:
+        """What rules are distilled from: the training graphs, and added walks if parts of any length are replaced.
+
+        Such walks say what two edges come to where only longer walks show it. Others say nothing new.
+        """
+        train, _ = self.examples(report)
+        return self.augmented(train, seed) if self.equals > 2 else train
+
+    def _held_out(self, data: Dataset, rng: np.random.Generator) -> tuple[Longs, Longs]:
+        """Graphs to learn from, and graphs that are kept for validation."""
+        if self.holdout == "longest":
+            problem = digests(data)
+            longest = np.unique(problem[data.edge_count == data.edge_count.max()])
+            held = np.isin(problem, rng.permutation(longest)[: int(len(longest) * self.validation)])
+            return np.flatnonzero(~held), np.flatnonzero(held)
+        order = rng.permutation(len(data))
+        count = int(len(data) * self.validation)
+        return order[count:], order[:count]
+
+    def _longer(self, data: Dataset, rng: np.random.Generator) -> Dataset:
+        """Walks with parts replaced by their equals, of more edges than any to learn from."""
+        count = int(len(data) * self.validation)
+        made = augment(data, 8 * count, 2 * self.longest, rng, self.equals)
+        longer = np.flatnonzero(made.edge_count > max(self.longest, data.edge_count.max(initial=0)))
+        if len(longer) < count:
+            raise BadArgument(
+                f"too few walks of up to {2 * self.longest} edges can be made; choose another holdout."
+            )
+        return made.select(longer[:count])
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Where a link prediction model is trained and validated, and where it is tested.
+
+    Attributes:
+        train: facts to learn from, and triples that choose the epoch.
+        test: another graph with the same relations; the same one where there is no other.
+        notes: what was passed over while reading.
+    """
+
+    train: Side
+    test: Side
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinkTask(Task):
+    """A knowledge graph whose missing links are to be found."""
+
+    objective: ClassVar[str] = "rank"
+
+    def links(self, seed: int) -> Links:
+        """Facts and held-out triples; the seed chooses what is held out where the task does not say."""
+        raise NotImplementedError

@@ -1,0 +1,150 @@
+"""Knowledge graphs whose missing links are to be found: the GraIL splits, a folder, or one file of triples."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from epignn.data.graph import Graph, Ints, Side
+from epignn.errors import BadFile, unknown
+from epignn.formats.triples import Triples as TriplesFile
+from epignn.formats.triples import read_triples
+from epignn.tasks.api import Links, LinkTask
+from epignn.tasks.registry import locate
+
+NAMED = {"wn18rr": "WN18RR", "fb237": "fb237", "fb15k-237": "fb237", "fb15k237": "fb237"}
+"""How the files of a family of splits are called."""
+SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))
+HELD_OUT = 0.1
+"""Share of a single file's triples that is kept for validation, and as many for the test."""
+
+
+@dataclass(frozen=True)
+class Grail(LinkTask):
+    """A published inductive split, `wn18rr:v1` … `fb237:v4`: the test graph has other entities than the first."""
+
+    task: str = "wn18rr:v1"
+
+    def links(self, seed: int) -> Links:
+        """The two graphs of the split, below EPIGNN_DATA or where `epignn data get` put them."""
+        family = NAMED[self.task.partition(":")[0].casefold()]
+        if self.version not in ("v1", "v2", "v3", "v4"):
+            raise unknown("split", self.task, SPLITS)
+        name = f"{family}_{self.version}"
+        return read_folder(locate(name, f"{name}/train.txt").parent)
+
+
+@dataclass(frozen=True)
+class Triples(LinkTask):
+    """Triples of one's own: a folder with train, valid and test.txt, or one file, of which some are held out.
+
+    A folder may have a twin to be tested on, of the same name with `_ind` behind it.
+    """
+
+    def links(self, seed: int) -> Links:
+        """What is there, or what the seed holds out."""
+        path = Path(self.task)
+        return read_folder(path) if path.is_dir() else _held_out(path, seed)
+
+
+def holds_triples(path: Path) -> bool:
+    """Whether a name is that of a folder with train.txt, or of a file of triples, there or not."""
+    if path.is_dir():
+        return _part(path, "train") is not None
+    return bool(re.search(r"\.(tsv|txt)(\.gz)?$", path.name))
+
+
+def read_folder(folder: Path) -> Links:
+    """A folder's graph and, where there is a twin of its name and `_ind`, that one to be tested on."""
+    train, notes = _read_side(folder, None)
+    twin = folder.with_name(folder.name + "_ind")
+    if not twin.is_dir():
+        return Links(train, train, tuple(notes))
+    test, more = _read_side(twin, train.graph.relations)
+    return Links(train, test, (*notes, *more))
+
+
+def _part(folder: Path, part: str) -> Path | None:
+    names = (f"{part}{end}" for end in (".txt", ".txt.gz", ".tsv", ".tsv.gz"))
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _read_side(folder: Path, relations: tuple[str, ...] | None) -> tuple[Side, list[str]]:
+    """A folder's three files; relations come from its facts unless they are given."""
+    path = _part(folder, "train")
+    if path is None:
+        raise BadFile("there is no train.txt in it; a split has train.txt, valid.txt and test.txt.", str(folder))
+    facts = read_triples(path)
+    others = [read_triples(p) if (p := _part(folder, part)) else None for part in ("valid", "test")]
+    files = [facts, *(o for o in others if o is not None)]
+    entities = entity_names(files)
+    vocabulary = relations if relations is not None else tuple(sorted({r for _, r, _ in facts.triples}))
+    graph = Graph(entities, vocabulary, encode(facts, entities, vocabulary))
+    none = np.zeros((0, 3), dtype=np.int32)
+    held = [none if o is None else encode(o, entities, vocabulary) for o in others]
+    notes = [note for file in files for note in file.notes()]
+    alone = len(entities) - len(np.unique(graph.facts[:, ::2]))
+    if alone:
+        notes.append(f"{folder}: {alone:,} entities occur in no fact, only in valid or test")
+    return Side(graph, held[0], held[1]), notes
+
+
+def entity_names(files: Sequence[TriplesFile]) -> tuple[str, ...]:
+    """All entities, sorted."""
+    return tuple(sorted({name for file in files for h, _, t in file.triples for name in (h, t)}))
+
+
+def encode(file: TriplesFile, entities: Sequence[str], relations: Sequence[str]) -> Ints:
+    """Triples as numbers (N, 3).
+
+    Raises:
+        BadFile: a relation is not among the known ones; the message names the line.
+    """
+    entity = {name: number for number, name in enumerate(entities)}
+    number_of = {name: number for number, name in enumerate(relations)}
+    for (_, relation, _), line in zip(file.triples, file.lines, strict=True):
+        if relation not in number_of:
+            raise BadFile(str(unknown("relation", relation, relations)), file.file, line)
+    rows = [(entity[h], number_of[r], entity[t]) for h, r, t in file.triples]
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+def _held_out(path: Path, seed: int) -> Links:
+    """One file of triples: some are held out for validation and test, of relations that remain among the facts."""
+    file = read_triples(path)
+    entities, relations = entity_names([file]), tuple(sorted({r for _, r, _ in file.triples}))
+    triples = encode(file, entities, relations)
+    order = np.random.default_rng(seed).permutation(len(triples))
+    # The first triple of each relation, in this order, stays a fact, so that every relation is learnt.
+    _, first = np.unique(triples[order, 1], return_index=True)
+    free = np.delete(order, first)
+    held = min(max(1, round(HELD_OUT * len(triples))), len(free) // 2)
+    if not held:
+        raise BadFile(f"{len(triples)} triples are too few to hold some out for validation.", str(path))
+    valid, test = triples[free[:held]], triples[free[held : 2 * held]]
+    facts = triples[np.sort(np.concatenate([order[first], free[2 * held :]]))]
+    side = Side(Graph(entities, relations, facts), valid, test)
+    return Links(side, side, tuple(file.notes()))
+
+
+def read_graph(path: Path, relations: tuple[str, ...], skip_unknown: bool = False) -> tuple[Graph, list[str]]:
+    """Facts of a new graph for a model that knows these relations, and notes on what was passed over.
+
+    Args:
+        path: a file of triples.
+        relations: what the model knows.
+        skip_unknown: pass over facts of other relations and count them; otherwise they are an error.
+    """
+    file = read_triples(path)
+    notes = file.notes()
+    if skip_unknown:
+        known = file.only(frozenset(relations))
+        if len(known) < len(file):
+            notes.append(f"{path}: {len(file) - len(known):,} facts of unknown relations passed over")
+        if not len(known):
+            raise BadFile("no fact in it has a relation that the model knows.", str(path))
+        file = known
+    entities = entity_names([file])
+    return Graph(entities, relations, encode(file, entities, relations)), notes

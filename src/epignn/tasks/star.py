@@ -1,0 +1,52 @@
+"""The problems of STaR over any calculus: b branches of length k, and the one relation that follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epignn.calculus import load
+from epignn.calculus.algebra import Calculus
+from epignn.data.dataset import Dataset
+from epignn.data.stream import Problems
+from epignn.tasks.api import TEST_SEED, GraphTask, Report
+
+
+@dataclass(frozen=True)
+class Star(GraphTask):
+    """Generated problems; the name of the task is that of a calculus, or its `.toml` file.
+
+    Attributes:
+        k, b: cells of the training set.
+        per_label: graphs of each label in each cell.
+        seed: of the generator; test sets use others.
+    """
+
+    task: str = "rcc8"
+    k: tuple[int, ...] = (2, 3, 4)
+    b: tuple[int, ...] = (1, 2, 3)
+    per_label: int = 800
+    seed: int = 1
+
+    @property
+    def calculus(self) -> str:
+        """The calculus of the problems."""
+        return self.task
+
+    def examples(self, report: Report | None = None) -> tuple[Dataset, Dataset | None]:
+        """All training cells, generated in memory."""
+        calculus, cells, parts = load(self.task), [(k, b) for k in self.k for b in self.b], []
+        for number, (k, b) in enumerate(cells, start=1):
+            parts.append(generated(calculus, k, b, self.per_label, self.seed))
+            if report is not None:
+                report(number, len(cells))
+        return Dataset.concat(parts), None
+
+    def cell(self, k: int, b: int, per_label: int, relations: Sequence[str]) -> Dataset:
+        """Problems from the seed of tests."""
+        return generated(load(self.task), k, b, per_label, TEST_SEED)
+
+
+def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> Dataset:
+    """A cell of the benchmark in memory: the same graphs that `epignn generate` writes."""
+    return Dataset.concat(list(Problems(calculus, k, b, per_label, np.random.default_rng([seed, k, b]))))

@@ -1,0 +1,208 @@
+"""Link prediction on the command line: from triples to answers, and what bad input gets."""
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from epignn.data.graph import both_sides
+from epignn.tasks.links import Triples
+from tests.links import family, lines
+
+SMALL = (
+    "--set", "training.epochs=12", "--set", "training.batch_size=4", "--set", "model.dim=16",
+    "--set", "model.facets=2", "--set", "model.rounds=3", "--set", "training.learning_rate=0.05",
+)  # fmt: skip
+SHORT = ("--set", "training.epochs=5")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with train, valid and test, and its twin."""
+    root = tmp_path_factory.mktemp("data")
+    for name, side in (("own", family(0)), ("own_ind", family(5, prefix="q"))):
+        (root / name).mkdir()
+        for part, triples in (("train", side.graph.facts), ("valid", side.valid), ("test", side.test)):
+            (root / name / f"{part}.txt").write_text(lines(triples, side.graph))
+    return root / "own"
+
+
+@pytest.fixture
+def run(epignn, folder, tmp_path):
+    """A run folder; training is done once."""
+    torch.set_num_threads(1)
+    once = folder.parent / "run"
+    if not once.exists():
+        ran = epignn("train", folder, "--out", once, *SMALL)
+        assert ran.code == 0, ran.err
+        assert "60 entities, 3 relations" in ran.err
+        assert "epoch 12/12" in ran.err
+        assert "hits@10_50" in ran.out
+    return shutil.copytree(once, tmp_path / "run")
+
+
+def test_train_evaluate_predict(epignn, run, folder, tmp_path):
+    again = epignn("train", folder, "--out", run, *SMALL)
+    assert "this run had ended already" in again.out
+    stored = tmp_path / "negatives.npz"
+    first = json.loads(epignn("evaluate", run, folder, "--negatives", stored, "--json").out)
+    (result,) = first["results"]
+    assert set(result["metrics"]) == {"model", "pagerank", "relation frequency", "chance"}
+    assert result["metrics"]["model"]["mrr"] > result["metrics"]["chance"]["mrr"]
+    assert stored.exists()
+    second = json.loads(epignn("evaluate", run, folder, "--negatives", stored, "--json").out)
+    assert second["results"] == first["results"]
+    assert "grail_hits@10" in epignn("evaluate", run, folder).out
+
+    graph = folder.with_name("own_ind") / "train.txt"
+    question = ("--head", "q010", "--relation", "grandparent^-1", "--top", 3)
+    document = json.loads(epignn("predict", run, graph, *question, "--json").out)
+    assert [answer["rank"] for answer in document["answers"]] == [1, 2, 3]
+    assert all(0 <= answer["probability"] <= 1 for answer in document["answers"])
+    shown = epignn("predict", run, graph, *question)
+    assert "supported by" in shown.out
+    assert "answers that the graph states are left out" in shown.err
+    assert "states" not in epignn("predict", run, graph, *question, "--include-known").err
+    graph_read, no_file = epignn("evaluate", run, folder, "--negatives", graph), epignn("evaluate", run, "none.tsv")
+    assert (graph_read.code, "not a file of negatives" in graph_read.err) == (2, True)
+    assert (no_file.code, "none.tsv: cannot read it" in no_file.err) == (2, True)
+
+    queries, out = tmp_path / "queries.txt", tmp_path / "answers.csv"
+    queries.write_text("q010 sibling\nq011 parent^-1\n")
+    assert epignn("predict", run, graph, "--queries", queries, "--top", 2, "--out", out).code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["head"] for row in rows] == ["q010", "q010", "q011", "q011"]
+    assert set(rows[0]) == {"head", "relation", "rank", "tail", "score", "probability", "known", "path"}
+
+
+BAD_QUESTIONS = (
+    ((), "Give --head and --relation, or --queries FILE"),
+    (("--head", "q010"), "Give --head and --relation"),
+    (("--head", "q999", "--relation", "parent"), "Unknown entity 'q999'. Did you mean"),
+    (("--head", "q010", "--relation", "parnt"), "Did you mean 'parent'"),
+    (("--head", "q010", "--relation", "parent", "--queries", "x.txt"), "not both"),
+    (("--queries", "nowhere.txt"), "cannot read it"),
+)
+
+
+def test_bad_questions(epignn, run, folder):
+    for arguments, says in BAD_QUESTIONS:
+        ran = epignn("predict", run, folder.with_name("own_ind") / "train.txt", *arguments)
+        assert (ran.code, says in ran.err) == (2, True), ran.err
+
+
+def test_unknown_relations_of_a_new_graph(epignn, run, tmp_path):
+    graph = tmp_path / "new.tsv"
+    graph.write_text("a\tparent\tb\nb\tadopted\tc\nb\tparent\td\n")
+    question = ("--head", "a", "--relation", "grandparent", "--json")
+    refused = epignn("predict", run, graph, *question)
+    assert refused.code == 2
+    assert f"{graph}:2: Unknown relation 'adopted'" in refused.err
+    passed = epignn("predict", run, graph, *question, "--skip-unknown")
+    assert passed.code == 0
+    assert "1 facts of unknown relations passed over" in passed.err
+
+
+def test_bad_training_data(epignn, tmp_path, monkeypatch):
+    path = tmp_path / "own.tsv"
+    path.write_text("a r b\na r\n")
+    ran = epignn("train", path, "--out", tmp_path / "run")
+    assert (ran.code, f"{path}:2: a triple has three columns" in ran.err) == (2, True)
+    monkeypatch.delenv("EPIGNN_DATA", raising=False)
+    monkeypatch.setenv("EPIGNN_CACHE", str(tmp_path))
+    assert "epignn data get WN18RR_v1" in epignn("train", "wn18rr:v1", "--out", tmp_path / "run").err
+    assert "--preset takes" in epignn("train", path, "--preset", "worst").err
+
+
+def test_folders_without_validation_or_test_triples(epignn, run, folder, tmp_path):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "train.txt").write_text((folder / "train.txt").read_text())
+    trained = epignn("train", tmp_path / "bare", "--out", tmp_path / "new")
+    assert (trained.code, "add a valid.txt" in trained.err, (tmp_path / "new").exists()) == (2, True, False)
+    tested = epignn("evaluate", run, tmp_path / "bare")
+    assert (tested.code, "has no test triples" in tested.err) == (2, True)
+    (tmp_path / "bare" / "test.txt").write_text((folder / "test.txt").read_text())
+    assert epignn("evaluate", run, tmp_path / "bare").code == 0
+
+
+def test_one_file_of_triples(epignn, tmp_path):
+    side = family(0)
+    path = tmp_path / "own.tsv"
+    path.write_text(lines(side.graph.facts, side.graph))
+    ran = epignn("train", path, "--out", tmp_path / "run", *SMALL, "--set", "training.epochs=1", "--json")
+    document = json.loads(ran.out)
+    assert (document["epochs"], document["data"]) == (1, str(path))
+    assert epignn("evaluate", tmp_path / "run", path).code == 0
+
+
+def test_what_was_held_out_of_a_file_is_tested(epignn, tmp_path):
+    """Another seed holds out other triples: those of training are asked, not facts that the model has seen."""
+    side = family(0)
+    path, stored = tmp_path / "own.tsv", tmp_path / "negatives.npz"
+    path.write_text(lines(side.graph.facts, side.graph))
+    run = tmp_path / "run"
+    assert epignn("train", path, "--out", run, *SMALL, "--set", "training.epochs=1", "--seed", 3).code == 0
+    assert epignn("evaluate", run, path, "--negatives", stored).code == 0
+    held = Triples(task=str(path)).links(3).train
+    assert np.array_equal(np.load(stored)["questions"], both_sides(held.test, len(held.graph.relations)))
+
+
+def test_a_killed_run_goes_on(epignn, folder, tmp_path):
+    """A process that is killed, and the same command again."""
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "epignn", "train", str(folder), "--out", str(run), *SMALL, *SHORT]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "epoch 2/5" in line:
+                process.kill()
+                break
+        process.stderr.close()
+    assert process.wait() == -signal.SIGKILL
+    again = epignn("train", folder, "--out", run, *SMALL, *SHORT)
+    assert again.code == 0
+    assert "epoch 2/5" not in again.err
+    assert "epoch 5/5" in again.err
+    straight = tmp_path / "straight"
+    assert epignn("train", folder, "--out", straight, *SMALL, *SHORT).code == 0
+    assert (run / "weights.safetensors").read_bytes() == (straight / "weights.safetensors").read_bytes()
+
+
+def test_early_stopping_is_said(epignn, folder, tmp_path):
+    patient = ("--set", "training.patience=1", "--set", "training.learning_rate=1e-9", "--out", tmp_path / "run")
+    ran = epignn("train", folder, *SMALL, *patient)
+    assert "of 2 epochs; none of the last 1 was better, so training ended" in ran.out
+    assert json.loads(epignn("train", folder, *SMALL, *patient, "--json").out)["ended_early"]
+
+
+def test_countries_of_another_continent(epignn, tmp_path):
+    """Real facts: what a capital lies in, learnt in Europe, is told of Quito without retraining."""
+    examples = Path(__file__).parents[2] / "examples" / "kgc"
+    assert epignn("train", examples / "europe.tsv", "--out", tmp_path / "run").code == 0
+    question = ("--head", "Quito", "--relation", "lies in", "--top", 2, "--json")
+    answers = json.loads(epignn("predict", tmp_path / "run", examples / "latin_america.tsv", *question).out)[
+        "answers"
+    ]
+    assert answers[0]["tail"] == "South America"
+    assert answers[0]["path"] == "Quito --capital^-1--> Ecuador --part of--> South America"
+    assert answers[0]["probability"] > 0.5
+
+
+def test_reproduce_quick(epignn, data, tmp_path):
+    options = ("--quick", "--seed", 0, "--results", tmp_path / "results", "--runs", tmp_path / "runs", "--json")
+    document = json.loads(epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options).out)
+    (row,) = document["rows"]
+    assert row[0] == "wn18rr:v1"
+    record = json.loads((tmp_path / "results" / "kgc-quick" / "wn18rr-v1_best_seed0.json").read_text())
+    assert record["cells"][0]["grail_hits@10"] > 0.3
+    again = epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options)
+    assert "recorded already" in again.err
+    shown = epignn("reproduce", "kgc", "--report", "--results", tmp_path / "none")
+    assert (shown.code, "holds no record" in shown.err) == (2, True)
+    assert "Unknown row" in epignn("reproduce", "kgc", "--only", "wn18rr:v7", *options).err

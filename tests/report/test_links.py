@@ -1,0 +1,70 @@
+"""Tables of link prediction from records."""
+
+from pathlib import Path
+
+from epignn.models.baselines import BASELINES
+from epignn.report.links import draw, protocols, rows
+from epignn.report.record import read_records
+from epignn.tasks.links import SPLITS
+
+
+def baselines(split: str) -> dict:
+    return {
+        "variant": f"{split} baselines",
+        "figures": {name: {"grail_hits@10": 0.1 * n} for n, name in enumerate(BASELINES, 1)},
+    }
+
+
+def run(split: str, preset: str, hits: float, mrr: float = 0.5) -> dict:
+    cell = {"k": 0, "b": 0, "mrr": mrr, "grail_hits@10": hits}
+    costs = {"parameters": 1500, "training_cpu_seconds": 80 * hits}
+    return {"variant": f"{split} {preset}", "cells": [cell], **costs}
+
+
+def test_rows_have_the_order_of_the_paper_and_mean_and_spread_over_seeds():
+    records = [
+        baselines("fb237:v1"),
+        run("fb237:v1", "paper", 0.9),
+        run("fb237:v1", "best", 0.5),
+        run("fb237:v1", "best", 0.7),
+        baselines("wn18rr:v2"),
+        run("wn18rr:v2", "best", 0.8),
+    ]
+    columns, lines = rows(records)
+    assert columns[:7] == ["split", "ours, paper", "ours, best", "seeds", "paper", "NBFNet", "REST"]
+    assert columns[7:] == ["pagerank", "relation frequency", "chance", "parameters", "training, CPU s"]
+    published = (["86.0", "90.3", "94.6"], ["91.7", "82.1", "75.1"])
+    chance = ["10.0", "20.0", "30.0"]
+    assert lines == [
+        ["wn18rr:v2", "–", "80.0", "0, 1", *published[0], *chance, "1,500", "64"],
+        ["fb237:v1", "90.0", "60.0 ± 20.0", "1, 2", *published[1], *chance, "1,500", "48"],
+    ]
+
+
+def test_rows_of_baselines_alone():
+    (line,) = rows([baselines("wn18rr:v1")])[1]
+    assert line[:2] == ["wn18rr:v1", "0"]
+    assert line[-2:] == ["–", "–"]
+
+
+def test_every_protocol_under_its_own_name():
+    records = [baselines("fb237:v1"), run("fb237:v1", "best", 0.5, 0.2), run("fb237:v1", "best", 0.7, 0.4)]
+    assert protocols(records) == (["split", "mrr", "grail_hits@10"], [["fb237:v1", "30.0", "60.0"]])
+    assert protocols(records, "paper") == (["split"], [])
+
+
+def test_picture_of_what_is_recorded(tmp_path):
+    path = draw([baselines("fb237:v1"), run("fb237:v1", "best", 0.5), baselines("wn18rr:v1")], tmp_path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    drawn = path.with_suffix(".svg").read_text()
+    for text in ("wn18rr:v1", "fb237:v1", "best", "pagerank", "NBFNet, published", "Hits@10 among 50 negatives"):
+        assert text in drawn
+    assert "fb237:v2" not in drawn
+
+
+def test_committed_records_render():
+    records = read_records(Path(__file__).parents[2] / "results" / "kgc")
+    columns, lines = rows(records)
+    assert [line[0] for line in lines] == list(SPLITS)
+    assert all(len(line) == len(columns) for line in lines)
+    assert len(protocols(records)[1]) == 8

@@ -1,0 +1,129 @@
+"""Tasks: the published splits, folders and files of one's own."""
+
+import numpy as np
+import pytest
+
+from epignn.errors import BadFile, UnknownName
+from epignn.tasks import task_of
+from epignn.tasks.api import Links, LinkTask
+from epignn.tasks.links import SPLITS, read_graph
+
+
+def load_task(name: str, seed: int = 0) -> Links:
+    return task_of(name).links(seed)
+
+
+SIZES = {  # entities, relations, facts, valid, test; then the twin's: the paper's table
+    "fb237:v1": (1594, 180, 4245, 489, 1093, 1993, 205),
+    "wn18rr:v1": (2746, 9, 5410, 630, 922, 1618, 188),
+    "wn18rr:v4": (3861, 9, 7940, 934, 7084, 12334, 1429),
+}
+
+
+def folder(tmp_path, name: str = "own", **parts: str):
+    path = tmp_path / name
+    path.mkdir()
+    for part, text in parts.items():
+        (path / f"{part}.txt").write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", list(SIZES))
+def test_published_sizes(name, data, monkeypatch):
+    monkeypatch.setenv("EPIGNN_DATA", str(data))
+    task = load_task(name)
+    train, test = task.train, task.test
+    sizes = (len(train.graph.entities), len(train.graph.relations), len(train.graph.facts), len(train.valid))
+    assert (*sizes, len(test.graph.entities), len(test.graph.facts), len(test.test)) == SIZES[name]
+    assert not task.notes
+    assert train.graph.relations == test.graph.relations
+    assert not set(train.graph.entities) & set(test.graph.entities)
+    assert len(SPLITS) == 8
+
+
+def test_folder_with_twin_and_notes(tmp_path):
+    own = folder(tmp_path, train="a r b\nb s c\n\n", valid="a s c\n", test="c r d\n")
+    folder(tmp_path, "own_ind", train="x s y\n", test="y r x\n")
+    assert isinstance(task_of(str(own)), LinkTask)
+    task = load_task(str(own))
+    assert task.test.graph.relations == task.train.graph.relations == ("r", "s")
+    assert task.test.graph.facts.tolist() == [[0, 1, 1]]
+    assert len(task.test.valid) == 0
+    notes = " ".join(task.notes)
+    assert "1 blank lines passed over" in notes
+    assert "1 entities occur in no fact" in notes
+
+
+def test_without_a_twin_the_same_graph_is_tested(tmp_path):
+    task = load_task(str(folder(tmp_path, train="a r b\nb r c\n", test="a r c\n")))
+    assert task.test is task.train
+
+
+@pytest.mark.parametrize("side", ["valid", "test", "ind"])
+def test_unknown_relations_are_refused_with_their_line(tmp_path, side):
+    own = folder(tmp_path, train="a bought b\n", **({side: "a bought b\nb sold a\n"} if side != "ind" else {}))
+    if side == "ind":
+        folder(tmp_path, "own_ind", train="x bought y\nx sold y\n")
+    with pytest.raises(BadFile, match="Unknown relation 'sold'") as raised:
+        load_task(str(own))
+    assert raised.value.line == 2
+
+
+def test_one_file_is_split(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = {f"e{a}\tr{r}\te{b}" for a, r, b in rng.integers(0, 12, (200, 3)).tolist()}
+    path = tmp_path / "own.tsv"
+    path.write_text("\n".join(sorted(lines)) + "\n")
+    task = load_task(str(path), seed=3)
+    parts = [task.train.graph.facts, task.train.valid, task.train.test]
+    together = np.concatenate(parts)
+    assert len(together) == len(np.unique(together, axis=0)) == len(lines)
+    assert len(parts[1]) == len(parts[2]) == round(0.1 * len(lines))
+    assert set(parts[0][:, 1].tolist()) == set(range(12)), "every relation is learnt"
+    again = load_task(str(path), seed=3)
+    assert np.array_equal(again.train.valid, parts[1])
+    assert not np.array_equal(load_task(str(path), seed=4).train.valid, parts[1])
+
+
+def test_too_small_a_file(tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_text("a r b\nb s c\n")
+    with pytest.raises(BadFile, match="too few"):
+        load_task(str(path))
+
+
+def test_names_that_are_not_known(tmp_path, monkeypatch):
+    with pytest.raises(UnknownName, match=r"Did you mean 'wn18rr'"):
+        load_task("wn18:v1")
+    with pytest.raises(UnknownName, match=r"Did you mean 'wn18rr:v1'"):
+        load_task("wn18rr:v11")
+    monkeypatch.setenv("EPIGNN_DATA", str(tmp_path))
+    monkeypatch.setenv("EPIGNN_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(BadFile, match=r"epignn data get WN18RR_v1"):
+        load_task("wn18rr:v1")
+    assert not isinstance(task_of("rcc8"), LinkTask)
+    with pytest.raises(BadFile, match="No such file"):
+        load_task("nowhere.tsv")
+
+
+def test_a_split_is_found_in_the_cache(tmp_path, monkeypatch):
+    """`epignn data get` puts files there."""
+    monkeypatch.delenv("EPIGNN_DATA", raising=False)
+    monkeypatch.setenv("EPIGNN_CACHE", str(tmp_path))
+    for name in ("fb237_v2", "fb237_v2_ind"):
+        (tmp_path / "inductive_kgc" / name).mkdir(parents=True)
+        (tmp_path / "inductive_kgc" / name / "train.txt").write_text("a r b\n")
+    assert len(load_task("fb15k-237:v2").train.graph.facts) == 1
+
+
+def test_a_new_graph(tmp_path):
+    path = tmp_path / "new.tsv"
+    path.write_text("p s q\np t q\n")
+    with pytest.raises(BadFile, match="Unknown relation 't'") as raised:
+        read_graph(path, ("r", "s"))
+    assert raised.value.line == 2
+    graph, notes = read_graph(path, ("r", "s"), skip_unknown=True)
+    assert graph.facts.tolist() == [[0, 1, 1]]
+    assert notes == [f"{path}: 1 facts of unknown relations passed over"]
+    with pytest.raises(BadFile, match="no fact in it"):
+        read_graph(path, ("u",), skip_unknown=True)
