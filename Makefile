@@ -8,12 +8,16 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test test-portable lint types bench clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
 test: $(VENV)/installed-dev lint types
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+# The numeric tests once more, on every instruction set that the machine has.
+test-portable: $(VENV)/installed-dev
+	$(BIN)/python tests/portable.py
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

@@ -119,9 +119,6 @@ template <>
 struct Block<float, 16> : Register<16> {};
 #endif
 
-// Facet sizes that are compiled for; others take the path of any size.
-#define EPIGNN_BLOCK_SIZES(X) X(4) X(8) X(16)
-
 // target[i] += factor * other[i], at most half a register at a time
 template <typename T, int SIZE>
 EPIGNN_INLINE void add_scaled(T* target, const T* other, T factor, int n) {

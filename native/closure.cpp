@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simd.hpp"
+#include "inline.hpp"
 
 namespace epignn {
 namespace {
@@ -29,7 +29,7 @@ void meet_narrow(std::uint64_t* dst, const std::uint64_t* src, int words, const 
   meet<1>(dst, src, words, plan);
 }
 
-EPIGNN_CLONES void meet_wide(std::uint64_t* dst, const std::uint64_t* src, int words, const Plan& plan) {
+void meet_wide(std::uint64_t* dst, const std::uint64_t* src, int words, const Plan& plan) {
   meet<8>(dst, src, words, plan);
 }
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "inline.hpp"
 #include "propagate.hpp"
-#include "simd.hpp"
 
 namespace epignn {
 

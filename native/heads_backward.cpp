@@ -98,26 +98,23 @@ EPIGNN_INLINE void unpool_rounds(const BackView<T>& p, const std::vector<char>& 
       unpool<T, SIZE>(p, round, at, left_out);
 }
 
-#define EPIGNN_DEFINE(SIZE)                                                                         \
-  EPIGNN_CLONES void unpool_##SIZE(const BackView<float>& p, const std::vector<char>& left_out) { \
-    unpool_rounds<float, SIZE>(p, left_out);                                                        \
-  }
-EPIGNN_BLOCK_SIZES(EPIGNN_DEFINE)
-#undef EPIGNN_DEFINE
-
 template <typename T>
-void unpool_any(const BackView<T>& p, const std::vector<char>& left_out) {
-  unpool_rounds<T, 0>(p, left_out);
-}
-
-template <typename T>
-decltype(&unpool_any<T>) unpool_of(int) {
-  return &unpool_any<T>;
+decltype(&unpool_rounds<T, 0>) unpool_of(int) {
+  return &unpool_rounds<T, 0>;
 }
 
 template <>
-decltype(&unpool_any<float>) unpool_of<float>(int size) {
-  return size == 4 ? &unpool_4 : size == 8 ? &unpool_8 : size == 16 ? &unpool_16 : &unpool_any<float>;
+decltype(&unpool_rounds<float, 0>) unpool_of<float>(int size) {
+  switch (size) {
+    case 4:
+      return &unpool_rounds<float, 4>;
+    case 8:
+      return &unpool_rounds<float, 8>;
+    case 16:
+      return &unpool_rounds<float, 16>;
+    default:
+      return &unpool_rounds<float, 0>;
+  }
 }
 
 }  // namespace

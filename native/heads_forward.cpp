@@ -133,25 +133,15 @@ EPIGNN_INLINE void compute_rounds(const View<T>& p) {
     }
 }
 
-#define EPIGNN_DEFINE(SIZE) \
-  EPIGNN_CLONES void compute_##SIZE(const View<float>& p) { compute_rounds<float, SIZE>(p); }
-EPIGNN_BLOCK_SIZES(EPIGNN_DEFINE)
-#undef EPIGNN_DEFINE
-
 template <typename T>
-void compute_any(const View<T>& p) {
-  compute_rounds<T, 0>(p);
-}
-
-template <typename T>
-decltype(&compute_any<T>) compute_of(const HeadGraph&) {
-  return &compute_any<T>;
+decltype(&compute_rounds<T, 0>) compute_of(const HeadGraph&) {
+  return &compute_rounds<T, 0>;
 }
 
 template <>
-decltype(&compute_any<float>) compute_of<float>(const HeadGraph& g) {
-  if (block_lanes(g.facets, g.size, true) != REGISTER) return &compute_any<float>;
-  return g.size == 4 ? &compute_4 : g.size == 8 ? &compute_8 : &compute_16;
+decltype(&compute_rounds<float, 0>) compute_of<float>(const HeadGraph& g) {
+  if (block_lanes(g.facets, g.size, true) != REGISTER) return &compute_rounds<float, 0>;
+  return g.size == 4 ? &compute_rounds<float, 4> : g.size == 8 ? &compute_rounds<float, 8> : &compute_rounds<float, 16>;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "simd.hpp"
+#include "inline.hpp"
 
 namespace epignn {
 

@@ -279,9 +279,7 @@ void aggregate_back_as(const Readout& r, std::uintptr_t ahead, std::uintptr_t ba
                at<T>(grad_back), at<T>(grad_table));
 }
 
-}  // namespace
-
-NB_MODULE(_native, m) {
+void bind(nb::module_& m) {
   nb::set_leak_warnings(false);  // a graph of gradients may outlive the interpreter
   m.doc() = "Compiled kernels of epignn. Use the functions of epignn.calculus; these do not check much.";
 
@@ -348,3 +346,10 @@ NB_MODULE(_native, m) {
   m.def("sweep", &sweep);
   bind_heads(m);
 }
+
+}  // namespace
+
+// Python asks a module for the function of its file's name; one and the same object file serves all modules.
+NB_MODULE(_native_baseline, m) { bind(m); }
+NB_MODULE(_native_v3, m) { bind(m); }
+NB_MODULE(_native_v4, m) { bind(m); }

@@ -213,20 +213,7 @@ EPIGNN_INLINE void backward_graphs(const Messages& m, const T* matrices, const T
   }
 }
 
-// One compiled pair of functions for each usual facet size, and one for any.
-#define EPIGNN_DEFINE(SIZE)                                                                                        \
-  EPIGNN_CLONES void forward_##SIZE(const Messages& m, const float* matrices, float* states, std::int32_t* chosen, \
-                                    float* total, bool keep, std::int32_t first, std::int32_t last) {              \
-    forward_graphs<float, SIZE>(m, matrices, states, chosen, total, keep, first, last);                            \
-  }                                                                                                                \
-  EPIGNN_CLONES void backward_##SIZE(const Messages& m, const float* matrices, const float* transposed,            \
-                                     const float* states, const std::int32_t* chosen, const float* total,          \
-                                     float* grad, float* grad_transposed, std::int32_t first, std::int32_t last) { \
-    backward_graphs<float, SIZE>(m, matrices, transposed, states, chosen, total, grad, grad_transposed, first,     \
-                                 last);                                                                            \
-  }
-EPIGNN_SIZES(EPIGNN_DEFINE)
-
+// The functions for a facet size: the usual sizes have their own, others share one.
 template <typename T>
 struct Kernels {
   decltype(&forward_graphs<T, 0>) forward = &forward_graphs<T, 0>;
@@ -243,7 +230,7 @@ Kernels<float> kernels<float>(int size) {
   switch (size) {
 #define EPIGNN_CASE(SIZE) \
   case SIZE:              \
-    return {&forward_##SIZE, &backward_##SIZE};
+    return {&forward_graphs<float, SIZE>, &backward_graphs<float, SIZE>};
     EPIGNN_SIZES(EPIGNN_CASE)
     default:
       return {};

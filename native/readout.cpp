@@ -131,18 +131,6 @@ EPIGNN_INLINE void unread_graphs(const Readout& r, const T* ahead, const T* back
   }
 }
 
-#define EPIGNN_DEFINE(SIZE)                                                                                           \
-  EPIGNN_CLONES void read_##SIZE(const Readout& r, const float* ahead, const float* back, const float* table,         \
-                                 float* result, std::int32_t* chosen, float* total) {                                 \
-    read_graphs<float, SIZE>(r, ahead, back, table, result, chosen, total);                                           \
-  }                                                                                                                   \
-  EPIGNN_CLONES void unread_##SIZE(const Readout& r, const float* ahead, const float* back, const float* table,       \
-                                   const Turned<float>& turned, const float* result, const std::int32_t* chosen,      \
-                                   const float* total, const float* grad, float* grad_ahead, float* grad_back) {      \
-    unread_graphs<float, SIZE>(r, ahead, back, table, turned, result, chosen, total, grad, grad_ahead, grad_back);    \
-  }
-EPIGNN_SIZES(EPIGNN_DEFINE)
-
 template <typename T>
 struct Kernels {
   decltype(&read_graphs<T, 0>) read = &read_graphs<T, 0>;
@@ -159,7 +147,7 @@ Kernels<float> kernels<float>(int size) {
   switch (size) {
 #define EPIGNN_CASE(SIZE) \
   case SIZE:              \
-    return {&read_##SIZE, &unread_##SIZE};
+    return {&read_graphs<float, SIZE>, &unread_graphs<float, SIZE>};
     EPIGNN_SIZES(EPIGNN_CASE)
     default:
       return {};

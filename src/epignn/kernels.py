@@ -1,29 +1,69 @@
-"""Which kernels answer: the compiled ones, or their plain twins in numpy.
+"""Which kernels answer: the compiled ones, for one instruction set, or their plain twins in numpy and torch.
 
-`auto` takes the compiled kernels where they were built, and says so once where they were not. Both give the
-same answers; tests compare them.
+The compiled kernels exist once for each instruction set: `baseline` runs on every processor; `v3` (AVX2) and `v4`
+(AVX-512) are the levels of x86-64 with these names. Their first use loads the widest that the processor has, or the
+one that the variable EPIGNN_SIMD names. All of them, and the plain twins, give the same sets of relations, and the
+same numbers within rounding; the same bits only on one instruction set.
 """
 
+import importlib
+import os
 import warnings
 from functools import cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal
 
 from epignn.errors import BadArgument
 
 Backend = Literal["auto", "compiled", "plain"]
+INSTRUCTION_SETS = ("baseline", "v3", "v4")
 MISSING = (
     "epignn runs without its compiled kernels; the slower numpy twins answer. "
     "Reinstall with a C++17 compiler at hand to have them."
 )
 
-native: ModuleType | None
-try:
-    from epignn import _native
 
-    native = _native
-except ImportError:
-    native = None
+@cache
+def instruction_sets() -> tuple[str, ...]:
+    """The instruction sets, narrowest first, that the processor has and for which kernels were built."""
+    return tuple(name for name in _of_the_processor() if find_spec(f"epignn._native_{name}"))
+
+
+def _of_the_processor() -> list[str]:
+    try:
+        return str(importlib.import_module("epignn._cpu").instruction_sets).split()
+    except ImportError:  # nothing was built
+        return []
+
+
+@cache
+def instruction_set() -> str | None:
+    """The instruction set whose compiled kernels are to serve; None where none were built.
+
+    Raises:
+        BadArgument: EPIGNN_SIMD names one that is not known, or that cannot serve here.
+    """
+    there, asked = instruction_sets(), os.environ.get("EPIGNN_SIMD") or "auto"
+    if asked == "auto":
+        return there[-1] if there else None
+    if asked not in INSTRUCTION_SETS:
+        raise BadArgument(f"EPIGNN_SIMD must be auto, baseline, v3 or v4, not {asked!r}.")
+    if asked not in there:
+        lacking = "this processor lacks it" if there and asked not in _of_the_processor() else "it was not built"
+        serves = f"; use {' or '.join(there)}, or unset it" if there else ""
+        raise BadArgument(f"EPIGNN_SIMD={asked} cannot serve: {lacking}{serves}.")
+    return asked
+
+
+@cache
+def native() -> ModuleType | None:
+    """The compiled module that serves; None where none was built, or none that can be loaded."""
+    name = instruction_set()
+    try:
+        return importlib.import_module(f"epignn._native_{name}") if name else None
+    except ImportError:
+        return None
 
 
 @cache
@@ -35,14 +75,15 @@ def kernels(backend: Backend = "auto") -> ModuleType | None:
     """The compiled module, or None when the plain twins are to answer.
 
     Raises:
-        BadArgument: `native` is asked for and was not built, or the name is unknown.
+        BadArgument: `compiled` is asked for and was not built; the name is unknown; or see `instruction_set`.
     """
     if backend == "plain":
         return None
     if backend not in ("auto", "compiled"):
         raise BadArgument(f"backend must be auto, compiled or plain, not {backend!r}.")
-    if native is None and backend == "compiled":
+    module = native()
+    if module is None and backend == "compiled":
         raise BadArgument(MISSING)
-    if native is None:
+    if module is None:
         _say_missing()
-    return native
+    return module

@@ -24,6 +24,7 @@ from epignn.tasks.star import generated
 from tests import graphs
 from tests.explain.conftest import given, network_of
 
+pytestmark = pytest.mark.numeric
 RCC8 = load("rcc8")
 
 

@@ -26,6 +26,8 @@ from epignn.models.epignn import EpiGNN
 from epignn.reason.neural import Neural
 from epignn.tasks.star import generated
 
+pytestmark = pytest.mark.numeric
+
 RCC8 = load("rcc8")
 
 

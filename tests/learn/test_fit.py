@@ -21,6 +21,7 @@ from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.tasks.star import Star, generated
 from tests import links
 
+pytestmark = pytest.mark.numeric
 GRAPHS = Experiment(
     name="small",
     data=Star("star", "rcc8"),
@@ -88,6 +89,7 @@ def kill_after(epochs):
     ],
 )
 def test_a_killed_run_resumes_to_the_same_bits(killed, base, settings, run, tmp_path):
+    """On one processor, with as many threads and the same kernels: elsewhere sums round otherwise."""
     experiment = changed(base, **settings)
     run(experiment, seed=3, out=tmp_path / "whole")
     with pytest.raises(Killed):

@@ -10,10 +10,13 @@ from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
 from epignn.learn import losses
 from epignn.models.api import build
+from epignn.models.batch import GraphBatch
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.models.prepare import prepare
 from tests.models.conftest import problems
+from tests.rounding import close, in_passing
 
+pytestmark = pytest.mark.numeric
 ABLATIONS = [
     {"facets": facets, "constrained": constrained, "composition": composition, "forward_only": forward_only}
     for facets in (1, 4)
@@ -36,6 +39,13 @@ def make(seed: int = 0, **options: object) -> EpiGNN:
     return build(EpiGNN, 8, EpiGNNConfig(**options), seed)
 
 
+def roundings(model: EpiGNN, batch: GraphBatch) -> int:
+    """On the way to a score: rounds of message passing, their aggregation, and a sum over all components."""
+    steps = int(batch.depth.max()) if model.config.rounds == "auto" else int(model.config.rounds)
+    messages = max(int(offset.diff().max()) for offset in (batch.in_offset, batch.out_offset, batch.path_offset))
+    return in_passing(steps + 1, model.config.size, messages + 2) + model.config.dim
+
+
 def simplex(count: int, model: EpiGNN) -> torch.Tensor:
     generator = torch.Generator().manual_seed(1)
     return torch.rand((count, model.config.facets, model.config.size), generator=generator).softmax(-1)
@@ -47,10 +57,11 @@ def test_identity_is_neutral(a_ij):
     states = simplex(5, model)
     identity = torch.zeros_like(states)
     identity[..., 0] = 1
-    torch.testing.assert_close(model.compose(identity, states), states)
-    torch.testing.assert_close(model.compose(states, identity), states)
+    products = model.config.size**2
+    close(model.compose(identity, states), states, roundings=products + 1)
+    close(model.compose(states, identity), states, roundings=products + 1)
     left_only = make(a_ij=a_ij)
-    torch.testing.assert_close(left_only.compose(identity, states), states)
+    close(left_only.compose(identity, states), states, roundings=products + 1)
     assert not torch.allclose(left_only.compose(states, identity), states)
 
 
@@ -60,7 +71,7 @@ def test_states_stay_on_the_simplex(options, batch):
     for states in (*model.states(batch), model.predictions(batch), model.composition_table()):
         if states is not None:
             assert (states >= 0).all()
-            torch.testing.assert_close(states.sum(-1), torch.ones(states.shape[:-1]))
+            close(states.sum(-1), torch.ones(states.shape[:-1]), roundings=in_passing(1, model.config.size))
 
 
 @pytest.mark.parametrize("options", VARIANTS)
@@ -82,14 +93,21 @@ def test_no_parameter_is_dead(options, ordered):
         assert share > (0.2 if name.startswith("mlp") else 0.99), (name, share)
 
 
-@pytest.mark.parametrize("options", VARIANTS + ABLATIONS)
+@pytest.mark.parametrize("options", VARIANTS)
 def test_a_batch_equals_its_parts(options, ordered):
     model = make(**{"rounds": 6, **options})
-    if model.config.rounds == "auto":
-        model = make(**options)
     whole = model(ordered)
     parts = torch.cat([model(ordered.slice(g, g + 1)) for g in range(len(ordered))])
-    torch.testing.assert_close(whole, parts, rtol=1e-4, atol=1e-4)
+    close(whole, parts, roundings(model, ordered))
+
+
+@pytest.mark.parametrize("options", ABLATIONS)
+def test_a_batch_equals_its_parts_without_constraints(options, ordered):
+    """In double precision: where numbers are negative, a few roundings may become many by what cancels."""
+    model = make(**options, rounds=6).double()
+    whole = model(ordered)
+    parts = torch.cat([model(ordered.slice(g, g + 1)) for g in range(len(ordered))])
+    torch.testing.assert_close(whole, parts)
 
 
 @pytest.mark.parametrize("pooling", ["min", "mul"])
@@ -113,7 +131,8 @@ def test_what_lies_not_between_head_and_tail_says_nothing_to_a_silent_model(pool
     noisy = Dataset.concat([replace(part, k=0, b=0) for part in parts])
     silent = make(rounds="auto", self_message=False, pooling=pooling, silent=True)
     plain = silent(EpiGNN.prepare(data, silent.config))
-    torch.testing.assert_close(silent(EpiGNN.prepare(noisy, silent.config)), plain)
+    batch = EpiGNN.prepare(noisy, silent.config)
+    close(silent(batch), plain, roundings(silent, batch))
     heard = make(rounds="auto", self_message=False, pooling=pooling)
     assert not torch.allclose(heard(EpiGNN.prepare(noisy, heard.config)), plain, atol=1e-3)
 
@@ -166,9 +185,10 @@ def test_renaming_nodes_and_reordering_edges_changes_nothing(options, rng):
     model = make(**options)
     before = model(prepare(data.select(single)))
     after = model(prepare(shuffled.select(single)))
-    torch.testing.assert_close(before, after, rtol=1e-4, atol=1e-4)
+    batch = prepare(data)
+    close(before, after, roundings(model, batch))
     forward_only = make(**{**options, "forward_only": True})
-    torch.testing.assert_close(forward_only(prepare(data)), forward_only(prepare(shuffled)), rtol=1e-4, atol=1e-4)
+    close(forward_only(batch), forward_only(prepare(shuffled)), roundings(forward_only, batch))
 
 
 @pytest.mark.parametrize("pooling", ["min", "mul"])
@@ -183,7 +203,7 @@ def test_rounds_beyond_the_longest_path_change_nothing_without_self_messages(poo
 
     needed, depth = scores("auto"), int(batch.depth.max())
     for rounds in (depth, depth + 5):
-        torch.testing.assert_close(scores(rounds), needed)
+        close(scores(rounds), needed, roundings(make(**options, rounds=rounds), batch))
     fewer = scores(2)
     assert not torch.allclose(fewer, needed)
 
@@ -192,7 +212,7 @@ def test_scores_are_minus_cross_entropies_summed_over_facets(batch):
     model = make()
     states, vectors = model.predictions(batch), model.relation_vectors()
     expected = torch.stack([(vector * states.log()).sum((1, 2)) for vector in vectors], 1)
-    torch.testing.assert_close(model(batch), expected)
+    close(model(batch), expected, roundings=model.config.dim + 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"pooling": "mul", "rounds": "auto", "self_message": False}])

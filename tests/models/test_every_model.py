@@ -19,6 +19,7 @@ from epignn.models import MODELS
 from epignn.models.api import Model, build, device_of
 from epignn.tasks.star import generated
 
+pytestmark = pytest.mark.numeric
 EXAMPLE = Path(__file__).parents[2] / "examples" / "model.py"
 OWN = f"{EXAMPLE}:Path"
 RELATIONS = len(load("rcc8"))

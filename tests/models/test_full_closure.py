@@ -16,6 +16,7 @@ from epignn.models.pairs import prepare_pairs
 from epignn.tasks.star import generated
 from tests.models.conftest import problems, random_graphs
 
+pytestmark = pytest.mark.numeric
 OPTIONS = [
     {},
     {"pooling": "mul"},

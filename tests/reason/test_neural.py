@@ -11,6 +11,7 @@ from epignn.errors import BadArgument, UnknownName
 from epignn.tasks.star import generated
 from tests.graphs import untrained
 
+pytestmark = pytest.mark.numeric
 RCC8 = load("rcc8")
 
 

@@ -12,6 +12,8 @@ from epignn.tasks.star import generated
 from tests.distil.test_induce import circle
 from tests.graphs import own, small
 
+pytestmark = pytest.mark.numeric
+
 RCC8 = load("rcc8")
 FACTS = [
     ("harbour", "ec", "old town"),

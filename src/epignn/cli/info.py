@@ -1,4 +1,4 @@
-"""`epignn info`: what is installed and which kernels answer."""
+"""`epignn info`: what is installed, which kernels answer, and for which instruction set."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from epignn.cli.output import emit_json
-from epignn.kernels import MISSING, native
+from epignn.kernels import MISSING, instruction_set, instruction_sets, native
 from epignn.version import __version__
 
 
@@ -23,10 +23,12 @@ def _version_of(package: str) -> str | None:
 def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Tell the versions, which kernels answer, and where benchmark files are looked for."""
+    """Tell the versions, which kernels answer by which instructions, and where benchmark files are looked for."""
     facts = {
         "epignn": __version__,
-        "kernels": "compiled" if native is not None else "plain",
+        "kernels": "compiled" if native() else "plain",
+        "simd": instruction_set() if native() else None,
+        "simd_choices": list(instruction_sets()),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "numpy": _version_of("numpy"),
@@ -38,6 +40,6 @@ def info(
         emit_json(facts)
         return
     for name, value in facts.items():
-        typer.echo(f"{name:<12} {'—' if value is None else value}")
-    if native is None:
+        typer.echo(f"{name:<12} {', '.join(value) if isinstance(value, list) else value or '—'}")
+    if native() is None:
         typer.echo(MISSING)

@@ -26,6 +26,8 @@ CUT_SHARE = 4
 DECISIVE = math.log(1000)
 """Logarithm of the odds from which on the data decide a fact."""
 PASSES = 8
+ROUNDING = 1e-5
+"""Scores are sums in single precision: what differs by less, as a share of them, is the same."""
 
 Report = Callable[[int, int], None]
 
@@ -143,10 +145,10 @@ def _settle(
     # Where scores of possible and impossible facts overlap, they are trusted only as far again beyond the overlap.
     overlap = max(0.0, highest - lowest)
     open_ = free & ~decided
-    in_ = open_ & (score <= min(highest, lowest - overlap)) & (score < lowest)
-    out = open_ & (score >= max(lowest, highest + overlap)) & (score > highest)
-    turned, uncertain = decided & (possible != by_cut), open_ & ~in_ & ~out
-    table = np.where(open_, ~out, possible)
+    in_ = open_ & (score <= min(highest * (1 + ROUNDING), lowest - overlap)) & (score < lowest)
+    out = open_ & (score >= max(lowest * (1 - ROUNDING), highest + overlap)) & (score > highest)
+    turned, uncertain = decided & (possible != by_cut), open_ & (in_ == out)
+    table = np.where(open_, in_ | uncertain, possible)
     return Table(table, gain, turned, uncertain, highest, lowest, by_weights, by_cut, cut)
 
 

@@ -15,6 +15,8 @@ from epignn.calculus.solve.closure import MAX_DENSE, Incremental, close, dense_c
 from epignn.errors import BadArgument, UnknownName
 from tests.conftest import DECIDED, random_network
 
+pytestmark = pytest.mark.numeric
+
 BACKENDS = ("compiled", "plain")
 
 

@@ -13,6 +13,8 @@ from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.search import entails, minimal_labels, solve
 from tests.conftest import DECIDED, random_network
 
+pytestmark = pytest.mark.numeric
+
 BACKENDS = ("compiled", "plain")
 HARD = {"rcc8": 0.75, "rcc5": 0.9, "allen": 0.75, "point": 0.9, "cardinal": 0.75}
 

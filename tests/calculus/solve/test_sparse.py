@@ -14,6 +14,8 @@ from epignn.errors import BadArgument
 from tests.calculus.solve.test_closure import model_network
 from tests.conftest import DECIDED, random_network
 
+pytestmark = pytest.mark.numeric
+
 BACKENDS = ("compiled", "plain")
 METHODS = (dpc, dpc_plus, partial)
 
