@@ -27,14 +27,11 @@ MISSING = (
 @cache
 def instruction_sets() -> tuple[str, ...]:
     """The instruction sets, narrowest first, that the processor has and for which kernels were built."""
-    return tuple(name for name in _of_the_processor() if find_spec(f"epignn._native_{name}"))
-
-
-def _of_the_processor() -> list[str]:
     try:
-        return str(importlib.import_module("epignn._cpu").instruction_sets).split()
+        of_the_processor = str(importlib.import_module("epignn._cpu").instruction_sets).split()
     except ImportError:  # nothing was built
-        return []
+        return ()
+    return tuple(name for name in of_the_processor if find_spec(f"epignn._native_{name}"))
 
 
 @cache
@@ -50,9 +47,10 @@ def instruction_set() -> str | None:
     if asked not in INSTRUCTION_SETS:
         raise BadArgument(f"EPIGNN_SIMD must be auto, baseline, v3 or v4, not {asked!r}.")
     if asked not in there:
-        lacking = "this processor lacks it" if there and asked not in _of_the_processor() else "it was not built"
-        serves = f"; use {' or '.join(there)}, or unset it" if there else ""
-        raise BadArgument(f"EPIGNN_SIMD={asked} cannot serve: {lacking}{serves}.")
+        raise BadArgument(
+            f"EPIGNN_SIMD={asked} cannot serve: this processor lacks it, or it was not built. "
+            f"Unset EPIGNN_SIMD, or choose among what there is: {', '.join(there) or 'nothing'}."
+        )
     return asked
 
 

@@ -145,3 +145,12 @@ def test_words_of_a_calculus_have_three_answers(epignn, words_of):  # noqa: F811
     code, lines = answers(epignn, "inside(a, b). touches(a, b)", "a", "b", "--model", model)
     assert code == 1
     assert "exact   the facts contradict each other: TPP|NTPP(a, b), EC(a, b)" in lines
+
+
+def test_kin_have_three_answers_by_the_shipped_model(epignn):
+    code, lines = answers(epignn, "father(ann, bob). sister(bob, eve)", "ann", "eve")
+    assert code == 0
+    assert lines[0].startswith("neural  aunt(ann, eve) with probability ")
+    assert lines[1:] == ["learnt  aunt(ann, eve)", "exact   aunt(ann, eve)"]
+    code, lines = answers(epignn, "mother(ann, bea). brother(bea, tom). father(tom, max)", "ann", "max")
+    assert lines[1:] == ["learnt  grandfather(ann, max)", "exact   grandfather(ann, max)"]

@@ -40,6 +40,6 @@ def info(
         emit_json(facts)
         return
     for name, value in facts.items():
-        typer.echo(f"{name:<12} {', '.join(value) if isinstance(value, list) else value or '—'}")
+        typer.echo(f"{name:<12} {(', '.join(value) if isinstance(value, list) else value) or '—'}")
     if native() is None:
         typer.echo(MISSING)
