@@ -419,21 +419,21 @@ class EpiGNN(Model):
         states = torch.cat([identity.new_full((pairs, facets, size), 1 / size), identity])
         of_relations = right_matrices(vectors, table)
         kernels = self._kernels()
-        for number, heard in enumerate(batch.rounds):
-            fact = heard.left < 0
-            source = torch.where(fact, pairs, heard.left)
-            matrices, matrix = of_relations, heard.right
-            if number:  # in the first round, facts alone are heard
-                used, place = torch.unique(heard.right[~fact], return_inverse=True)
+        for number, received in enumerate(batch.rounds):
+            fact = received.left < 0
+            source = torch.where(fact, pairs, received.left)
+            matrices, matrix = of_relations, received.right
+            if number:  # in the first round, facts alone are received
+                used, place = torch.unique(received.right[~fact], return_inverse=True)
                 matrices = torch.cat([matrices, right_matrices(states[used.long()], table)])
                 matrix = matrix.clone()
                 matrix[~fact] = (place + relations).to(matrix.dtype)
             if kernels is not None:
-                messages = heard.offset, source, matrix
+                messages = received.offset, source, matrix
                 states = kernels.pair_round(states, matrices, batch.pair_offset, *messages, self.config.pooling)
             else:
                 values = apply(states[source.long()], matrices[matrix.long()])
-                receives, group = torch.unique_consecutive(owner(heard.offset), return_inverse=True)
+                receives, group = torch.unique_consecutive(owner(received.offset), return_inverse=True)
                 pooled = pool(values, group, len(receives), self.config.pooling)
                 states = states.index_copy(0, receives, pooled)
         return states[:-1]

@@ -72,18 +72,18 @@ class PairBatch:
         pairs, pair_offset, shift = ranges(self.pair_offset, graphs)
         by_pair = shift.repeat_interleave(pair_offset.diff())
         rounds = []
-        for heard in self.rounds:
-            messages, offset, _ = ranges(heard.offset, pairs)
-            rounds.append(heard.moved(messages, offset, by_pair.repeat_interleave(offset.diff())))
+        for received in self.rounds:
+            messages, offset, _ = ranges(received.offset, pairs)
+            rounds.append(received.moved(messages, offset, by_pair.repeat_interleave(offset.diff())))
         return PairBatch(pair_offset, self.query[graphs] + shift, self.label[graphs], tuple(rounds))
 
     def slice(self, first: int, last: int) -> "PairBatch":
         """The graphs from `first` up to `last`."""
         p0, p1 = int(self.pair_offset[first]), int(self.pair_offset[last])
         rounds = []
-        for heard in self.rounds:
-            m0, m1 = int(heard.offset[p0]), int(heard.offset[p1])
-            rounds.append(heard.moved(slice(m0, m1), heard.offset[p0 : p1 + 1] - m0, -p0))
+        for received in self.rounds:
+            m0, m1 = int(received.offset[p0]), int(received.offset[p1])
+            rounds.append(received.moved(slice(m0, m1), received.offset[p0 : p1 + 1] - m0, -p0))
         offset = self.pair_offset[first : last + 1] - p0
         return PairBatch(offset, self.query[first:last] - p0, self.label[first:last], tuple(rounds))
 
@@ -109,7 +109,7 @@ def prepare_pairs(data: Dataset, rounds: int | None = None) -> PairBatch:
         data: the graphs; a fact between an entity and itself says nothing here.
         rounds: of composition, for all graphs; None for one more than each needs until no further pair is known,
             which is about the logarithm, to base two, of its longest path. In the last round that makes pairs known
-            a pair may have been composed in few of its ways; one more round hears them all.
+            a pair may have been composed in few of its ways; one more round has them all.
 
     Raises:
         BadArgument: in some graph no path leads from head to tail, or they are the same entity.
@@ -122,18 +122,18 @@ def prepare_pairs(data: Dataset, rounds: int | None = None) -> PairBatch:
     pair_offset = offsets(count)
     query = np.empty(len(data), dtype=np.int64)
     deepest = max((int(group.needed.max(initial=0)) for group in groups), default=0)
-    heard: list[list[_Messages]] = [[] for _ in range(deepest + 1)]
+    received: list[list[_Messages]] = [[] for _ in range(deepest + 1)]
     for group in groups:
         number = _numbers(group, pair_offset)
         members = np.arange(len(group.graphs))
         query[group.graphs] = number[members, graphs.head[group.graphs], graphs.tail[group.graphs]]
-        for step, messages in enumerate(heard):
-            messages += _heard(graphs, group, number, step)
+        for step, messages in enumerate(received):
+            messages += _received(graphs, group, number, step)
     return PairBatch(
         _int32(pair_offset),
         _int32(query),
         torch.from_numpy(data.label.astype(np.int64)),
-        tuple(_round(messages, int(pair_offset[-1])) for messages in heard),
+        tuple(_round(messages, int(pair_offset[-1])) for messages in received),
     )
 
 
@@ -237,7 +237,7 @@ def _numbers(group: _Group, pair_offset: NDArray[np.int64]) -> NDArray[np.int64]
     return number.reshape(group.level.shape)
 
 
-def _heard(graphs: _Graphs, group: _Group, number: NDArray[np.int64], step: int) -> Iterator[_Messages]:
+def _received(graphs: _Graphs, group: _Group, number: NDArray[np.int64], step: int) -> Iterator[_Messages]:
     """Facts, and compositions of pairs that are known before this round."""
     active = np.flatnonzero(group.needed >= step)
     if not len(active):

@@ -56,7 +56,7 @@ def prepare(data: Dataset) -> GraphBatch:
         _int32(tail),
         torch.from_numpy(data.label.astype(np.int64)),
         *_paths(source, target, ahead, head, tail, None),
-        # In a cyclic graph states may change for ever; every node has been heard after the largest distance.
+        # In a cyclic graph states may change for ever; every node has been reached after the largest distance.
         _int32(np.where(acyclic, levels, np.maximum(*reach))),
         torch.from_numpy(acyclic),
     )
