@@ -1,4 +1,4 @@
-"""What holds of every task of the list: one vocabulary, a split that the seed decides, tests that are not learnt."""
+"""What holds of every task of the list: one vocabulary, a split that the seed decides, tests apart from it."""
 
 from dataclasses import replace
 from pathlib import Path
