@@ -104,8 +104,8 @@ def test_a_missing_column_is_named(text):
     "cell", ["[" + "1," * 1_000_000 + "1]", "[" + "'\\x41'," * 200_000 + "]", "[" + "(0, " * 999_999]
 )
 def test_large_wrong_cells_are_refused_quickly(cell):
-    start = time.perf_counter()
+    start = time.process_time()
     for row in (f'"{cell}",[],"(0, 1)",x\n', f'[],"{cell}","(0, 1)",x\n', f'[],[],"{cell}",x\n'):
         with pytest.raises(BadFile, match=r"f.csv:2: "):
             rows(HEADER + row)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -121,8 +121,8 @@ def test_ten_megabytes_of_garbage(tmp_path: Path, kind: str) -> None:
     data = GARBAGE[kind]()
     for suffix in ALL_SUFFIXES:
         path = put(tmp_path, "garbage" + suffix, data)
-        start = time.perf_counter()
+        start = time.process_time()
         with pytest.raises(BadFile) as caught:
             read_networks(path)
-        assert time.perf_counter() - start < 5  # about one on an idle machine; quadratic time would be hours
+        assert time.process_time() - start < 30  # about half a second; quadratic time would be hours
         assert len(str(caught.value)) < 1000

@@ -201,10 +201,10 @@ def test_the_calculus_is_guessed_from_all_names(tmp_path):
 
 def test_thousands_of_names_that_no_calculus_knows(rcc8, tmp_path):
     rows = "".join(f"""{i},[],[],"(0, 1)",label{i}\n""" for i in range(30_000))
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(BadFile, match=":2: Unknown rcc8 relation 'label0'"):
         read_csv(written(tmp_path, HEADER + rows), rcc8)
-    assert time.perf_counter() - start < 3  # quadratic time would be minutes
+    assert time.process_time() - start < 3  # quadratic time would be minutes
 
 
 def test_unreadable_files_are_refused(rcc8, tmp_path):

@@ -72,9 +72,9 @@ def test_a_wrong_fact_among_two_thousand_entities_is_found_within_seconds(method
     masks = np.where(place[ends[0]] < place[ends[1]], 1, 4)
     masks[1000] = 5 - masks[1000]  # < for > or > for <
     network = Network(load("point"), tuple(map(str, range(2000))), *arrays(*ends, masks))
-    start = time.perf_counter()
+    start = time.process_time()
     conflict = method(network).conflict
-    assert time.perf_counter() - start < 8  # about one on an idle machine
+    assert time.process_time() - start < 8  # about one second of the processor
     assert network.fact(1000) in conflict
     assert_minimal(network, conflict, lambda part: not close(part).consistent)
 
@@ -84,9 +84,9 @@ def test_a_long_way_round_is_found_within_seconds(method):
     """A ring of 300, all of which is needed, beside twice as many facts that are not."""
     ring = [(f"r{i}", "<", f"r{(i + 1) % 300}") for i in range(300)]
     others = [(f"x{i}", "<", f"x{i + 1}") for i in range(300)] + [(f"r{i}", "<=", f"x{i}") for i in range(300)]
-    start = time.perf_counter()
+    start = time.process_time()
     conflict = method(Network.of(load("point"), others + ring)).conflict
-    assert time.perf_counter() - start < 5  # half of one on an idle machine
+    assert time.process_time() - start < 5  # half a second of the processor
     assert [(fact.head, fact.relations, fact.tail) for fact in conflict] == ring
 
 
