@@ -13,7 +13,7 @@ from torch import Tensor
 
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
-from epignn.models.epignn import EpiGNN, cross_entropy
+from epignn.models.epignn import EpiGNN, log_likelihood
 
 Floats = NDArray[np.float64]
 Body = tuple[int, int]
@@ -56,7 +56,7 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
         names.append("∘".join(names[r] for r in members[0]))
     count = len(vectors)
     states = model.compose(vectors.repeat_interleave(count, 0), vectors.repeat(count, 1, 1))
-    triple = cross_entropy(states, vectors).reshape(count, count, count)
+    triple = -log_likelihood(states, vectors).reshape(count, count, count)
     return Reading(tuple(names), _numpy(triple))
 
 

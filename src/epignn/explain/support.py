@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from epignn.data.graph import Graph
-from epignn.models.epignn import EpiGNN, apply, cross_entropy, right_matrices
+from epignn.models.epignn import EpiGNN, apply, log_likelihood, right_matrices
 
 Longs = NDArray[np.int64]
 PRICE = 0.1
@@ -78,7 +78,7 @@ class PathFinder:
             walks, labels, states = self._extend(walks, labels, states, to_tail, self.longest - length)
             ends = np.flatnonzero(walks[:, -1] == tail)
             if len(ends):
-                fit = -cross_entropy(states[ends], self.vectors[relation : relation + 1])[:, 0] - length * PRICE
+                fit = log_likelihood(states[ends], self.vectors[relation : relation + 1])[:, 0] - length * PRICE
                 most = int(fit.argmax())
                 if best is None or float(fit[most]) > best[0]:
                     best = float(fit[most]), walks[ends[most]], labels[ends[most]]

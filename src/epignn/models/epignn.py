@@ -236,9 +236,9 @@ def _level_by_level(flow: Flow, states: Tensor, message: Message, passing: Passi
 # -- the cross-entropy of a state with a relation --
 
 
-def cross_entropy(states_NFK: Tensor, vectors_RFK: Tensor) -> Tensor:
-    """(N, R): CE(t, r) = -Σ_j r_j log t_j (Eq. 17), summed over facets; low is likely."""
-    return -states_NFK.clamp_min(LOG_FLOOR).log().flatten(1) @ vectors_RFK.flatten(1).T
+def log_likelihood(states_NFK: Tensor, vectors_RFK: Tensor) -> Tensor:
+    """(N, R): Σ_j r_j log t_j, which is -CE(t, r) (Eq. 17), summed over facets; high is likely."""
+    return states_NFK.clamp_min(LOG_FLOOR).log().flatten(1) @ vectors_RFK.flatten(1).T
 
 
 class Algebra(NamedTuple):
@@ -282,6 +282,11 @@ class EpiGNN(Model):
         if config.closure == "full":
             return prepare_pairs(data, config.passing.rounds)
         return prepare(between(data) if config.silent else data)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return self.relation_RFK.device
 
     def _kernels(self) -> ModuleType | None:
         """The compiled forms of message passing and aggregation, or None where plain torch serves."""
@@ -389,7 +394,7 @@ class EpiGNN(Model):
         """
         vectors = self.relation_vectors() if vectors_RFK is None else vectors_RFK
         if self.config.constrained:
-            return -cross_entropy(states_NFK, vectors)
+            return log_likelihood(states_NFK, vectors)
         return states_NFK.log_softmax(-1).flatten(1) @ vectors.softmax(-1).flatten(1).T
 
     def scores(self, batch: GraphBatch | PairBatch) -> Tensor:

@@ -57,15 +57,10 @@ class Flow:
 def forward_flow(batch: GraphBatch) -> Flow:
     """From the heads along the edges."""
     edges = batch.in_offset, batch.in_source, batch.in_label
-    return Flow(batch.node_offset, *edges, batch.head, *_order(batch), descending=False)
+    return Flow(batch.node_offset, *edges, batch.head, *batch.order, descending=False)
 
 
 def backward_flow(batch: GraphBatch) -> Flow:
     """From the tails against the edges."""
     edges = batch.out_offset, batch.out_target, batch.out_label
-    return Flow(batch.node_offset, *edges, batch.tail, *_order(batch), descending=True)
-
-
-def _order(batch: GraphBatch) -> tuple[int, bool]:
-    """Depth of the deepest graph, and whether all are acyclic."""
-    return int(batch.depth.max()) if len(batch) else 1, bool(batch.acyclic.all())
+    return Flow(batch.node_offset, *edges, batch.tail, *batch.order, descending=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from epignn.errors import BadFile
 from epignn.files import make_folder, write_text
+from epignn.kernels import instruction_set
 from epignn.version import __version__
 
 
@@ -23,6 +24,7 @@ def circumstances() -> dict[str, Any]:
         "torch": _version("torch"),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
+        "simd": instruction_set(),
     }
 
 
