@@ -11,12 +11,10 @@ never makes code run by itself.
 """
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +28,13 @@ Code = frozenset[Path]
 def allowed(paths: Iterable[Path | str]) -> Code:
     """The files that may be executed, as the user named them."""
     return frozenset(Path(path).resolve() for path in paths)
+
+
+def entry_points(**chosen: str) -> Iterable[Any]:
+    """What installed packages register; loaded when it is asked for, since that takes a while."""
+    from importlib.metadata import entry_points
+
+    return entry_points(**chosen)
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,13 @@ def _module(path: Path) -> Any:
     """A Python file as a module, executed once."""
     if not path.is_file():
         raise BadArgument(f"{path} is not a file.")
+    from importlib.util import module_from_spec, spec_from_file_location
+
     name = f"epignn_code_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)

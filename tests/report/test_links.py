@@ -5,7 +5,7 @@ from pathlib import Path
 from epignn.models.baselines import BASELINES
 from epignn.report.links import draw, protocols, rows
 from epignn.report.record import read_records
-from epignn.tasks.links import SPLITS
+from epignn.tasks import SPLITS
 
 
 def baselines(split: str) -> dict:

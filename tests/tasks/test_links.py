@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from epignn.errors import BadFile, UnknownName
-from epignn.tasks import task_of
+from epignn.tasks import SPLITS, task_of
 from epignn.tasks.api import Links, LinkTask
-from epignn.tasks.links import SPLITS, read_graph
+from epignn.tasks.links import read_graph
 
 
 def load_task(name: str, seed: int = 0) -> Links:

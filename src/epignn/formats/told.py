@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from epignn.calculus import ALIASES
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
-from epignn.data.statements import Statements
 from epignn.errors import BadArgument, BadFile
 from epignn.formats.facts import RawNetwork, parse_facts
 from epignn.formats.networks import as_networks, as_statements, read_raw
+
+if TYPE_CHECKING:
+    from epignn.data.statements import Statements
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Told:
         """The same of all networks of a file."""
         return as_networks(self.networks, calculus, self.file)
 
-    def statements(self, relations: tuple[str, ...]) -> Statements:
+    def statements(self, relations: tuple[str, ...]) -> "Statements":
         """The facts over a vocabulary, in the direction in which they are made.
 
         Raises:

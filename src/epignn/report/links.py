@@ -9,7 +9,7 @@ import numpy as np
 
 from epignn.models.baselines import BASELINES
 from epignn.report.pictures import accuracy_by_row, save
-from epignn.tasks.links import SPLITS
+from epignn.tasks import SPLITS
 
 Record = dict[str, Any]
 PRESETS = ("paper", "best")

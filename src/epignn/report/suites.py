@@ -7,7 +7,7 @@ from itertools import product
 from types import MappingProxyType
 
 from epignn.errors import unknown
-from epignn.tasks.links import SPLITS
+from epignn.tasks import SPLITS
 
 MAIN = tuple(product(range(2, 10), (1, 2, 3)))
 EXPANDED = tuple((k, b) for k in (9, 12, 15) for b in (4, 6, 8))

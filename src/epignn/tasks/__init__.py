@@ -30,6 +30,8 @@ TASKS = Entries(
     ),
 )
 """All tasks by the word before the colon of their names; `clutrr:db9b8f04` is a version of `clutrr`."""
+SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))
+"""The inductive splits of GraIL."""
 SAME = MappingProxyType({"fb15k-237": "fb237", "fb15k237": "fb237"})
 """Other words for a task."""
 

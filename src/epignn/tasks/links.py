@@ -11,12 +11,12 @@ from epignn.data.graph import Graph, Ints, Side
 from epignn.errors import BadFile, unknown
 from epignn.formats.triples import Triples as TriplesFile
 from epignn.formats.triples import read_triples
+from epignn.tasks import SPLITS
 from epignn.tasks.api import Links, LinkTask
 from epignn.tasks.registry import locate
 
 NAMED = {"wn18rr": "WN18RR", "fb237": "fb237", "fb15k-237": "fb237", "fb15k237": "fb237"}
 """How the files of a family of splits are called."""
-SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))
 HELD_OUT = 0.1
 """Share of a single file's triples that is kept for validation, and as many for the test."""
 
