@@ -94,8 +94,9 @@ def _from_file(what: str, name: str, code: Code) -> Any:
                 f"code run: --code {file}, or code=[{file!r}] from Python."
             )
         path = same[0]
-    found = vars(_module(path))
-    classes = {key: value for key, value in found.items() if isinstance(value, type)}
+    module = _module(path)
+    own = (value for value in vars(module).values() if isinstance(value, type))
+    classes = {value.__name__: value for value in own if value.__module__ == module.__name__}
     return lookup(f"class in {path.name}", attribute, classes)
 
 

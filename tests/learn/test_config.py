@@ -3,7 +3,7 @@
 import pytest
 
 from epignn.errors import BadArgument, BadFile, UnknownName
-from epignn.learn.config import experiment_for, from_dict, load_experiment, shipped
+from epignn.learn.config import experiment_for, from_dict, load_experiment, recorded, shipped
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -47,6 +47,7 @@ def test_the_papers_hyperparameters():
         ("model.facets=7", BadFile, "dim must be a multiple of facets"),
         ("modl.facets=8", BadFile, "Did you mean 'model'"),
         ("objective.loss=hinge", BadFile, "loss must be margin or cross_entropy"),
+        ("training.loss=margin", BadFile, "write objective.loss"),
         ("training.epochs=0", BadFile, "epochs, batch_size and starts must be 1 or more"),
         ("model.facets", BadArgument, "--set takes key=value"),
         ("model=3", BadFile, "model must be a table"),
@@ -102,7 +103,7 @@ EARLIER = {
 
 def test_experiments_of_earlier_versions():
     """As config.json and records had them: the source of data by name, the loss in the training section."""
-    found = from_dict(EARLIER, "x")
+    found = recorded(EARLIER, "x")
     assert (found.data.task, found.data.holdout, found.calculus) == ("clutrr:089907f8", "longer", "")
     assert (found.objective.loss, found.objective.temperature, found.training.epochs) == ("cross_entropy", 2.0, 3)
     cases = {
@@ -112,11 +113,11 @@ def test_experiments_of_earlier_versions():
     }
     for (source, calculus), (task, k) in cases.items():
         data = {**EARLIER["data"], "source": source, "calculus": calculus, "holdout": "graphs"}
-        found = from_dict({**EARLIER, "data": data}, "x")
+        found = recorded({**EARLIER, "data": data}, "x")
         assert (found.data.task, getattr(found.data, "k", None)) == (task, k)
-    files = from_dict({**EARLIER, "data": {"calculus": "allen", "files": ["a.csv"], "seed": 3}}, "x")
+    files = recorded({**EARLIER, "data": {"calculus": "allen", "files": ["a.csv"], "seed": 3}}, "x")
     assert (files.data.files, files.calculus) == (("a.csv",), "allen")
-    links = from_dict({"name": "kgc", "model": {"rounds": 6}, "training": {"negatives": 7, "epochs": 2}}, "x")
+    links = recorded({"name": "kgc", "model": {"rounds": 6}, "training": {"negatives": 7, "epochs": 2}}, "x")
     assert (links.objective.kind, links.objective.negatives) == ("rank", 7)
 
 

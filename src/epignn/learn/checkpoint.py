@@ -23,7 +23,7 @@ from epignn.entries import Code, allowed
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.files import make_folder, write_text, writing
 from epignn.learn.calibrate import Calibration
-from epignn.learn.config import Experiment, from_dict, model_class
+from epignn.learn.config import Experiment, model_class, recorded
 from epignn.models.api import Model, build, device_of
 from epignn.tasks.api import LinkTask
 
@@ -230,7 +230,7 @@ def load_config(folder: Path, code: Code = frozenset()) -> RunConfig:
     path = folder / CONFIG
     document = _json(path, f"A model is a folder with {CONFIG} and {WEIGHTS}.")
     try:
-        experiment = from_dict(document["experiment"], str(path), code)
+        experiment = recorded(document["experiment"], str(path), code)
         relations, seed = tuple(document["relations"]), int(document["seed"])
         return RunConfig(experiment, relations, seed, str(document.get("digest", "")), dict(document["record"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -194,7 +194,7 @@ def override(values: dict[str, Any], text: str) -> object:
 
 
 def from_dict(values: dict[str, Any], where: str, code: Code = frozenset()) -> Experiment:
-    """An experiment from plain values, also of runs and records of earlier versions.
+    """An experiment from plain values.
 
     Args:
         values: sections by name.
@@ -204,7 +204,7 @@ def from_dict(values: dict[str, Any], where: str, code: Code = frozenset()) -> E
     Raises:
         BadFile: a key is unknown or a value is not of its type; the message names the key.
     """
-    values = present_day(values)
+    values = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
     sections = {field.name for field in dataclasses.fields(Experiment)}
     for key in values:
         if key not in sections:
@@ -219,8 +219,16 @@ def from_dict(values: dict[str, Any], where: str, code: Code = frozenset()) -> E
     model = _section(values, "model", "epignn", lambda name: MODELS.get(name, code).Config, where)
     learns = type(data).objective
     objective = _section(values, "objective", learns, lambda name: OBJECTIVES.get(name, code).Config, where)
+    for key in values["training"]:
+        if hasattr(objective, key) and key not in TrainConfig.__dataclass_fields__:
+            raise BadFile(f"training.{key} is a setting of what is learnt: write objective.{key}.", where)
     training = built(TrainConfig, values["training"], where, "training.")
     return Experiment(str(values.get("name", "experiment")), data, model, objective, training)
+
+
+def recorded(values: dict[str, Any], where: str, code: Code = frozenset()) -> Experiment:
+    """An experiment as a run folder or a record has it, also of earlier versions; see `from_dict`."""
+    return from_dict(present_day(values), where, code)
 
 
 def model_class(config: ModelConfig, code: Code = frozenset()) -> type[Model]:

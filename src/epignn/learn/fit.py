@@ -112,7 +112,8 @@ def fit(
     run = _Progress()
     trainer = _Trainer(make(seed).to(device), objective, config)
     if folder is not None and (state := folder.load_state()) is not None:
-        run = _resumed(run, trainer, state, make, seed)
+        run = _Progress(**state["run"], best=state["best"] or None)
+        trainer.load(state)
     epochs, began, ran = config.starts * config.epochs, time.perf_counter(), 0
     while True:
         if run.over(config):
@@ -230,12 +231,3 @@ class _Trainer:
 def _state(run: _Progress, trainer: _Trainer) -> dict[str, Any]:
     numbers = {key: value for key, value in vars(run).items() if key != "best"}
     return {"run": numbers, "best": run.best or {}, **trainer.state()}
-
-
-def _resumed(
-    run: _Progress, trainer: _Trainer, state: dict[str, Any], make: Callable[[int], Model], seed: int
-) -> _Progress:
-    """Take up an interrupted run."""
-    run = _Progress(**state["run"], best=state["best"] or None)
-    trainer.load(state)
-    return run

@@ -106,7 +106,7 @@ def draw_vectors(
         The pictures, and a note for each model that is no longer there.
     """
     from epignn.learn.checkpoint import WEIGHTS, load_model
-    from epignn.learn.config import from_dict
+    from epignn.learn.config import recorded
 
     groups = by_variant(suite, records)
     ours = [v for v in suite.variants if not any(text.startswith("model.kind") for text in v.settings)]
@@ -119,7 +119,7 @@ def draw_vectors(
             missing.append(f"no heat map for {variant.run}: {run} holds no model.")
             continue
         trained = load_model(str(run))
-        if trained.experiment != from_dict(record["experiment"], str(run)):
+        if trained.experiment != recorded(record["experiment"], str(run)):
             missing.append(f"no heat map for {variant.run}: the model in {run} has other settings than the record.")
             continue
         title = f"Learnt relation vectors: {variant.run}, seed {record['seed']}"

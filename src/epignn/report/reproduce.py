@@ -17,7 +17,7 @@ from epignn.distil.evaluate import accuracy
 from epignn.distil.learnt import distil
 from epignn.entries import allowed
 from epignn.learn.checkpoint import WEIGHTS, Trained, load_model
-from epignn.learn.config import Experiment, from_dict, load_experiment
+from epignn.learn.config import Experiment, load_experiment, recorded
 from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
 from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
@@ -105,7 +105,7 @@ def _read(path: Path) -> list[Record]:
 
 def _same(record: Record, experiment: Experiment, code: Sequence[Path]) -> bool:
     """Whether a record tells of this experiment; settings that it does not name are as by default."""
-    return from_dict(record["experiment"], "the record", allowed(code)) == experiment
+    return recorded(record["experiment"], "the record", allowed(code)) == experiment
 
 
 def _run(
