@@ -204,8 +204,10 @@ def _flat(values: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 def restore(model: Model, tensors: dict[str, Tensor], path: Path) -> None:
     """Put tensors into a model; names and shapes have to fit."""
-    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    found = {name: tuple(value.shape) for name, value in tensors.items()}
+    expected, found = (
+        {name: "any" if name in model.grown else tuple(value.shape) for name, value in held.items()}
+        for held in (model.state_dict(), tensors)
+    )
     if expected != found:
         raise BadFile(f"these are weights of another model: expected {expected}, found {found}.", str(path))
     if not all(torch.isfinite(value).all() for value in tensors.values()):

@@ -8,6 +8,7 @@
 What the first three hold depends on the task, the model and the objective that they name.
 """
 
+import copy
 import dataclasses
 import json
 import tomllib
@@ -96,7 +97,8 @@ def shipped() -> dict[str, Path]:
 def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Path | str] = ()) -> Experiment:
     """An experiment by name or from a TOML file, with overrides such as `model.facets=8`.
 
-    `clutrr:089907f8` is the experiment `clutrr` on that version of its data.
+    `clutrr:089907f8` is the experiment `clutrr` on that version of its data. With another kind of model than its
+    own, an experiment is trained by the recipe of that model.
 
     Args:
         name: a shipped experiment, or a `.toml` file.
@@ -108,12 +110,32 @@ def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Pat
     values = read_toml(path)
     if colon and path.stem == family:
         override(values, f'data.task="{family.split("-")[0]}:{version}"')
-    for section, own in (("model", "epignn"), ("objective", "")):
-        kinds = [text.partition("=")[2].strip("\"'") for text in overrides if text.startswith(f"{section}.kind=")]
-        if kinds and kinds[-1] != values.get(section, {}).get("kind", own):
-            values[section] = {}  # what the file sets is for another kind
-    named = [value.rpartition(":")[0] for text in overrides if is_file(value := str(override(values, text)))]
-    return from_dict(values, f"{path} with --set" if overrides else str(path), allowed([*code, *named]))
+    wanted = copy.deepcopy(values)
+    named = [value.rpartition(":")[0] for text in overrides if is_file(value := str(override(wanted, text)))]
+    files = allowed([*code, *named])
+    if _kind(wanted, "objective") != _kind(values, "objective"):
+        values["objective"] = {}  # what the file sets is for another kind
+    if (model := _kind(wanted, "model") or "epignn") != (_kind(values, "model") or "epignn"):
+        task = task_kind(str(_entry(wanted, "data", "task") or "rcc8"))
+        learns = _kind(wanted, "objective") or TASKS.get(task, files).objective
+        recipe = MODELS.get(model, files).recipes.get(learns)
+        values |= {"model": {}} if recipe is None else {"model": {}, "objective": {}, "training": {}}
+        for text in recipe or ():
+            override(values, text)
+    for text in overrides:
+        override(values, text)
+    return from_dict(values, f"{path} with --set" if overrides else str(path), files)
+
+
+def _entry(values: dict[str, Any], section: str, key: str) -> Any:
+    """An entry of a section; None where there is none, or no such section."""
+    found = values.get(section)
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _kind(values: dict[str, Any], section: str) -> str:
+    """The kind that a section names; empty where it names none."""
+    return str(_entry(values, section, "kind") or "")
 
 
 def experiment_for(

@@ -149,10 +149,11 @@ class _Trainer:
     def __init__(self, model: Model, objective: Objective, config: TrainConfig) -> None:
         self.model, self.objective, self.config = model.train(), objective, config
         self.steps = math.ceil(len(objective) / config.batch_size)
-        parameters = [p for p in model.parameters() if p.requires_grad]
+        self.counts = not any(p.requires_grad for p in model.parameters())
+        parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]
         # One fused call a step; the default, a loop over tensors, takes three times as long for few small ones.
         self.optimiser = torch.optim.AdamW(
-            parameters, lr=config.learning_rate, weight_decay=config.decay, fused=bool(parameters)
+            parameters, lr=config.learning_rate, weight_decay=config.decay, fused=True
         )
         self.schedule: torch.optim.lr_scheduler.LRScheduler | None = None
         if config.schedule == "one_cycle":
@@ -181,7 +182,13 @@ class _Trainer:
         """One pass over the training data; returns the mean loss. What a model draws depends on the epoch, too."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed * 100_003 + number)
-            return self._steps(seed, number)
+            return self._counted(seed, number) if self.counts else self._steps(seed, number)
+
+    def _counted(self, seed: int, number: int) -> float:
+        """A pass of a model that learns without gradients."""
+        graphs = (batch.graphs for batch in self.objective.batches(self.config.batch_size, seed, number))
+        with torch.no_grad():
+            return self.model.count(graphs, number)
 
     def _steps(self, seed: int, number: int) -> float:
         total, steps = torch.zeros((), device=self.model.device), 0

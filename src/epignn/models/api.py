@@ -5,8 +5,9 @@ likely each relation is between head and tail of every graph. `examples/model.py
 links, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -83,6 +84,13 @@ class Model(nn.Module):
     """
 
     Config: ClassVar[type[ModelConfig]] = ModelConfig
+    recipes: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {"classify": ('objective.loss="cross_entropy"', 'training.schedule="one_cycle"', "training.epochs=20")}
+    )
+    """How it is trained unless an experiment says otherwise, as given to `--set`, by objective: the recipe of its
+    authors. Where none is given for an objective, the experiment's own settings stand."""
+    grown: ClassVar[tuple[str, ...]] = ()
+    """Names of buffers whose size the training data decide."""
 
     def __init__(self, relations: int, config: Any) -> None:
         super().__init__()
@@ -105,14 +113,29 @@ class Model(nn.Module):
         """What scores all entities of a graph; models that share work between questions have their own."""
         return RankScorer(self, graph)
 
+    def count(self, graphs: Iterable[Any], epoch: int) -> float:
+        """Learn from all training graphs without gradients: what a model that has no parameters does in an epoch.
+
+        It may keep other figures in every epoch: the epoch of the best validation is taken. What it keeps are
+        buffers. The result stands for a loss.
+        """
+        raise BadArgument(f"{type(self).__name__} has nothing to train: no parameters, and no method `count`.")
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **options: Any) -> Any:
+        """As torch's; buffers that have grown take the size of what is loaded."""
+        for name in self.grown:
+            setattr(self, name, torch.empty_like(state_dict[name]))
+        return super().load_state_dict(state_dict, *args, **options)
+
     def forward(self, batch: Any) -> Tensor:
         """The scores of a batch."""
         return self.scores(batch)
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
-        return next((p.device for p in self.parameters()), torch.device("cpu"))
+        """Where its parameters are, or what it has counted."""
+        held = next(self.parameters(), next(self.buffers(), None))
+        return torch.device("cpu") if held is None else held.device
 
 
 class RankScorer:
