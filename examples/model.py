@@ -2,7 +2,7 @@
 
     epignn train rcc8 --model examples/model.py:Path --out runs/path
     epignn evaluate runs/path FILE.csv --code examples/model.py
-    epignn reproduce rcc8 --model examples/model.py:Path --only Path
+    epignn reproduce rcc8 --models examples/model.py:Path
 
 It walks one shortest path from head to tail with a recurrent network, and scores every relation at its end.
 Everything else is epignn's: data, training, resuming, calibration, evaluation, tables. A run folder never makes

@@ -58,11 +58,11 @@ def test_a_model_of_ones_own(epignn, cell, tmp_path):
 
 def test_it_appears_in_a_table(epignn, tmp_path):
     where = ("--results", tmp_path / "results", "--runs", tmp_path / "runs")
-    row = ("--model", f"{MODEL}:Path", "--only", "Path", "--seed", 0, "--quick", *where, "--json")
-    code, out, err = epignn("reproduce", "differences", *row)
+    row = ("--models", f"{MODEL}:Path", "--seed", 0, "--quick", *where, "--json")
+    code, out, err = epignn("reproduce", "rcc8", *row)
     assert code == 0, err
     assert [line[0] for line in json.loads(out)["rows"]] == ["Path", "exact closure"]
-    _, _, err = epignn("reproduce", "differences", *row)
+    _, _, err = epignn("reproduce", "rcc8", *row)
     assert "Path, seed 0: recorded already" in err
 
 

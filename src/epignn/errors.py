@@ -32,6 +32,10 @@ class BadArgument(EpignnError):
     """A value outside what a function takes."""
 
 
+class TooLarge(BadArgument):
+    """A graph is larger than a model can take; the message tells the limit."""
+
+
 class BadFile(EpignnError):
     """A file that cannot be read or written; the message begins with `file:line:column`, as far as known."""
 

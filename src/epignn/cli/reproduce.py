@@ -26,11 +26,12 @@ def reproduce(
         str | None, typer.Option(help="Only this row of the table, or the rows whose names have these words.")
     ] = None,
     models: Annotated[
-        list[str],
+        str | None,
         typer.Option(
-            "--model", help="One more row: a kind of model by name, or path/to/file.py:Class for one of your own."
+            help="The table of models instead, all trained on the same graphs: all, or names with commas between "
+            "them; path/to/file.py:Class is one of your own."
         ),
-    ] = [],
+    ] = None,
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
@@ -41,25 +42,31 @@ def reproduce(
 ) -> None:
     """Run the experiments of a table of the paper, a record each, and show the table beside the paper's.
 
+    With --models, the rows are models, ours and others', and what is recorded of any stands in the table.
     Pictures go beside the records: accuracy, learnt relation vectors, parameters, training time.
     """
     import torch
 
+    from epignn.report.models import ALL, kinds_of, suite_of_models
     from epignn.report.record import read_records
 
-    suite = lookup("table", what, SUITES).with_models(models)
+    suite, kinds, name = lookup("table", what, SUITES), kinds_of(models or ""), what
+    if kinds and suite.links:
+        suite = suite.with_models(kinds)
+    elif kinds:
+        suite, name = suite_of_models(what, kinds), f"{what}-models"
     asked = suite if only is None else suite.only(only)
     if quick and suite.links and only is None:
         asked = suite.only(suite.variants[0].name.partition(" ")[0])
-    folder = results / (f"{what}-quick" if quick else what)
-    code = [Path(kind.rpartition(":")[0]) for kind in models if is_file(kind)]
+    folder = results / (f"{name}-quick" if quick else name)
+    code = [Path(kind.rpartition(":")[0]) for kind in kinds if is_file(kind)]
     torch.set_num_threads(threads)
     if not report:
         from epignn.report.reproduce import reproduce as run_suite
 
         chosen = range(seeds or suite.seeds) if seed is None else [seed]
         shown = run_suite(
-            what, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
+            name, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
         )
     recorded = read_records(folder)
     if report:
@@ -67,6 +74,9 @@ def reproduce(
         shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
         if not shown:
             raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
+    if name != what and only is None:  # whatever else was recorded there stands beside it
+        suite, shown = suite_of_models(what, kinds_of(ALL) + [kind for kind in kinds if is_file(kind)]), recorded
+        asked = suite
     if suite.links:
         return _links(what, suite, shown, recorded, folder, quick, as_json)
     from epignn.report.tables import notes, rows

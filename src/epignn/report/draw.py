@@ -39,10 +39,18 @@ def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
     else:
         own = {name: _means(suite, runs) for name, runs in groups.items()}
         figure = pictures.accuracy_by_row(own, _paper_by_variant(suite), places_shown(suite), title)
-    models = {variant.run: groups[variant.name] for variant in suite.variants if variant.name in groups}
-    parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items()}
-    seconds = {name: training_seconds(runs) for name, runs in models.items()}
+    runs_by_row = {variant.name: variant.name if variant.folder else variant.run for variant in suite.variants}
+    models = {runs_by_row.get(name, name): runs for name, runs in groups.items()}
+    parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items() if "parameters" in runs[0]}
+    spent = {name: training_seconds(runs) for name, runs in models.items()}
+    seconds = {name: value for name, value in spent.items() if value is not None}
     drawn = {"accuracy": figure}
+    if len(models) > PANELS:
+        place = places_shown(suite)[0]
+        reached = {name: _means(suite, runs)[place] for name, runs in models.items()}
+        points = {name: (max(seconds[name], 0.1), reached[name]) for name in seconds}
+        title = f"{suite.title}: accuracy and what it costs, {seeds}"
+        drawn["accuracy_by_time"] = pictures.points(points, "seconds of one core to train", "accuracy", title)
     if len(models) > 1:
         drawn["parameters"] = pictures.bars(parameters, "parameters", f"{suite.title}: size of the models")
         time = f"{suite.title}: training time, {seeds}"

@@ -158,6 +158,20 @@ def bars(values: Mapping[str, float], axis: str, title: str) -> "Figure":
     return figure
 
 
+def points(values: Mapping[str, tuple[float, float]], across: str, up: str, title: str) -> "Figure":
+    """Named points; the axis across is logarithmic."""
+    figure = _figure(9, 6)
+    axes = figure.add_subplot()
+    for (name, (x, y)), colour, mark in zip(values.items(), cycle(COLOURS), cycle(MARKS), strict=False):
+        axes.scatter([x], [y], color=colour, marker=mark, s=42)
+        axes.annotate(name, (x, y), textcoords="offset points", xytext=(6, 3), fontsize="small", color=colour)
+    axes.set(xscale="log", xlabel=f"{across} (logarithmic)", ylabel=up)
+    axes.margins(x=0.2)
+    _plain(axes)
+    figure.suptitle(title)
+    return figure
+
+
 def relation_vectors(model: "EpiGNN", relations: Sequence[str], title: str) -> "Figure":
     """The learnt relation vectors as a heat map: a row a relation, facets side by side."""
     vectors = model.relation_vectors().detach().numpy()

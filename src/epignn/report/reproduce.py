@@ -1,5 +1,6 @@
 """Run the experiments of a suite and write one record a run; finished runs are not run again."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from epignn.data.prove import answers
 from epignn.distil.evaluate import accuracy
 from epignn.distil.learnt import distil
 from epignn.entries import allowed
+from epignn.errors import EpignnError, TooLarge
 from epignn.learn.checkpoint import WEIGHTS, Trained, load_model
 from epignn.learn.config import Experiment, load_experiment, recorded
 from epignn.learn.evaluate import scores
@@ -37,6 +39,12 @@ QUICK = {
 """What a smoke test changes, by objective."""
 QUICK_PROBLEMS = "data.per_label=20"
 """And of tasks that are generated."""
+LIMIT = 1800
+"""Processor seconds that a model may take for the answers of a test cell: the paper's half an hour."""
+
+
+class Refused(EpignnError):
+    """A model did not answer a test cell."""
 
 
 def reproduce(
@@ -70,7 +78,7 @@ def reproduce(
         if variant.baselines:
             records.append(_baselines(variant, folder, say))
             continue
-        experiment = _experiment(variant, quick)
+        experiment = _experiment(variant, quick, code)
         for seed in seeds:
             path = folder / f"{file_stem(variant.name)}_seed{seed}.json"
             run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
@@ -89,14 +97,18 @@ def reproduce(
     return records
 
 
-def _experiment(variant: Variant, quick: bool) -> Experiment:
-    """The experiment of a row."""
-    experiment = load_experiment(variant.experiment, variant.settings)
-    if not quick:
-        return experiment
-    settings = QUICK[experiment.objective.kind]
-    settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
-    return load_experiment(variant.experiment, (*variant.settings, *settings))
+def _experiment(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> Experiment:
+    """The experiment of a row, of no more epochs than all rows may have."""
+    settings = variant.settings
+    experiment = load_experiment(variant.experiment, settings, code)
+    if quick:
+        settings += QUICK[experiment.objective.kind]
+        settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
+        experiment = load_experiment(variant.experiment, settings, code)
+    training = experiment.training
+    if variant.epochs and training.epochs > variant.epochs:
+        experiment = replace(experiment, training=replace(training, epochs=variant.epochs))
+    return experiment
 
 
 def _read(path: Path) -> list[Record]:
@@ -170,13 +182,25 @@ def measure_cells(trained: Trained, cells: Sequence[tuple[int, int]], per_label:
 
 
 def measure_graphs(model: Model, data: Dataset, experiment: Experiment) -> Record:
-    """Accuracy of a model on test problems, and of exact closure where the calculus is known.
+    """Accuracy of a model on test problems, what it took, and accuracy of exact closure where one is known.
 
-    Of kinship, rows for which the rules that made the labels derive several terms are counted apart as well.
+    A model that needs more than `LIMIT` for a cell, or cannot take its graphs, gets nothing right, and the record
+    says so. Of kinship, rows for which the rules that made the labels derive several terms are counted apart, too.
     """
-    graphs = type(model).prepare(data, model.config)
-    right = scores(model, graphs, batch_size=256).argmax(1) == data.label
-    found = figures(data, int(right.sum()))
+    began, refused = time.process_time(), ""
+
+    def within(done: int, of: int) -> None:
+        if done < of and time.process_time() - began > LIMIT:
+            raise Refused(f"{done} of {of} answers took {LIMIT} s")
+
+    try:
+        graphs = type(model).prepare(data, model.config)
+        right = scores(model, graphs, batch_size=64, report=within).argmax(1) == data.label
+    except (Refused, TooLarge) as error:
+        right, refused = np.zeros(len(data), dtype=bool), str(error)
+    found = figures(data, int(right.sum())) | {"answer_cpu_seconds": round(time.process_time() - began, 3)}
+    if refused:
+        found["refused"] = refused
     if experiment.calculus:
         exact = answers(data, load(experiment.calculus)) == np.uint64(1) << data.label.astype(np.uint64)
         found["closure"] = float(exact.mean())

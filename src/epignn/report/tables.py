@@ -32,12 +32,11 @@ def cell_name(k: int, b: int) -> str:
 
 
 def by_variant(suite: Suite, records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records of the same row, over seeds; rows in the order of the suite."""
-    return {
-        variant.name: runs
-        for variant in suite.variants
-        if (runs := [record for record in records if record["variant"] == variant.name])
-    }
+    """Records of the same row, over seeds: rows in the order of the suite, then others where it takes them."""
+    others = [record["variant"] for record in records] if suite.others else []
+    names = dict.fromkeys([*(variant.name for variant in suite.variants), *others])
+    found = {name: [record for record in records if record["variant"] == name] for name in names}
+    return {name: runs for name, runs in found.items() if runs}
 
 
 def accuracy(cell: dict[str, Any]) -> float | None:
@@ -88,10 +87,39 @@ def figures(suite: Suite, record: Record, measure: Measure = accuracy) -> dict[s
     return known
 
 
-def training_seconds(runs: Sequence[Record]) -> float:
+def training_seconds(runs: Sequence[Record]) -> float | None:
     """What training took on average: processor seconds, which a busy machine does not change, of runs that tell."""
     told = [run["training_cpu_seconds"] for run in runs if "training_cpu_seconds" in run]
-    return float(np.mean(told or [run["training_seconds"] for run in runs]))
+    told = told or [run["training_seconds"] for run in runs if "training_seconds" in run]
+    return float(np.mean(told)) if told else None
+
+
+def parameters(runs: Sequence[Record]) -> float | None:
+    """How many numbers are learnt."""
+    return runs[0].get("parameters")
+
+
+def answers_per_second(runs: Sequence[Record]) -> float | None:
+    """Test problems answered in a second of one core, where runs tell."""
+    cells = [cell for run in runs for cell in run["cells"]]
+    if not all("answer_cpu_seconds" in cell for cell in cells):
+        return None
+    return float(sum(cell["n"] for cell in cells) / max(sum(cell["answer_cpu_seconds"] for cell in cells), 1e-3))
+
+
+def megabytes(runs: Sequence[Record]) -> float | None:
+    """The most memory that training or testing took, where runs tell."""
+    told = [run["peak_mb"] for run in runs if run.get("peak_mb") is not None and answers_per_second([run])]
+    return float(max(told)) if told else None
+
+
+COSTS: Mapping[str, Callable[[Sequence[Record]], float | None]] = {
+    "parameters": parameters,
+    "training s": training_seconds,
+    "answers/s": answers_per_second,
+    "MB": megabytes,
+}
+"""What a model costs, a column each; left out where no row tells."""
 
 
 def spread(values: Sequence[float]) -> str:
@@ -152,14 +180,16 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
     columns = places + [f"{place}, paper" for place in places if any(place in row for row in beside.values())]
     table: list[list[str]] = []
 
-    def add(name: str, seeds: str, values: Mapping[str, str], parameters: str = "", seconds: str = "") -> None:
-        table.append([name, seeds, *(values.get(column, "") for column in columns), parameters, seconds])
+    def add(name: str, seeds: str, values: Mapping[str, str], runs: Sequence[Record] = ()) -> None:
+        spent = [cost(runs) if runs else None for cost in costs.values()]
+        told = ["" if value is None else f"{value:,.0f}" for value in spent]
+        table.append([name, seeds, *(values.get(column, "") for column in columns), *told])
 
     groups = by_variant(suite, records)
+    costs = {name: cost for name, cost in COSTS.items() if any(cost(runs) is not None for runs in groups.values())}
     for variant, runs in groups.items():
         papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
-        seconds = f"{training_seconds(runs):.0f}"
-        add(variant, str(len(runs)), _spreads(suite, runs) | papers, f"{runs[0]['parameters']:,}", seconds)
+        add(variant, str(len(runs)), _spreads(suite, runs) | papers, runs)
         if any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"]):
             add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
     for variant, runs in groups.items():
@@ -173,7 +203,7 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
     for label, paper in paper_figures(suite).items():
         if label.removeprefix("paper, ") not in beside:
             add(label, "", {place: published(figure) for place, figure in paper.items()})
-    return ["model", "seeds", *columns, "parameters", "training s"], table
+    return ["model", "seeds", *columns, *costs], table
 
 
 def _paper_beside(suite: Suite) -> dict[str, dict[str, float]]:
@@ -203,17 +233,24 @@ def _spreads(suite: Suite, runs: Sequence[Record], measure: Measure = accuracy) 
 
 
 def notes(suite: Suite, records: Sequence[Record]) -> list[str]:
-    """What a reader of the table has to know besides: which test rows have several right answers."""
+    """What a reader has to know besides: remarks, cells without answers, rows with several right answers."""
     counts = {
         cell_name(cell["k"], cell["b"]): (cell["ambiguous"]["n"], cell["n"])
         for record in records
         for cell in record["cells"]
         if cell.get("ambiguous", {}).get("n")
     }
+    refused = {
+        f"{record['variant']} at {cell_name(cell['k'], cell['b'])}: {cell['refused']}"
+        for record in records
+        for cell in record["cells"]
+        if "refused" in cell
+    }
+    found = [*suite.remarks, *(f"No answer, counted as wrong: {one}" for one in sorted(refused))]
     if not counts:
-        return []
+        return found
     told = ", ".join(f"{few} of {many} ({place})" for place, (few, many) in counts.items())
-    return [f"Test rows that have several right answers, the label being one of them: {told}."]
+    return [*found, f"Test rows that have several right answers, the label being one of them: {told}."]
 
 
 def markdown(columns: Sequence[str], table: Sequence[Sequence[str]]) -> str:

@@ -51,7 +51,8 @@ class GraphTask(Task):
         validation: share of the graphs kept for validation, where the data set has no validation file.
         holdout: what is kept: `graphs` at random; all copies of some of the `longest` distinct problems, which
             tells more of how a model does on longer ones yet; or none, and as many walks are made as if for
-            training, but `longer`: of up to twice as many edges.
+            training, but `longer`: of up to twice as many edges; or `larger`: every graph of the most edges, or,
+            where a task makes its graphs, as many others that are larger than any to learn from.
         augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
         longest: edges that an added walk may have.
         equals: edges of the longest parts that are replaced, or put in.
@@ -65,8 +66,8 @@ class GraphTask(Task):
     objective: ClassVar[str] = "classify"
 
     def __post_init__(self) -> None:
-        if self.holdout not in ("graphs", "longest", "longer"):
-            raise BadArgument(f"holdout must be graphs, longest or longer, not {self.holdout!r}.")
+        if self.holdout not in ("graphs", "longest", "longer", "larger"):
+            raise BadArgument(f"holdout must be graphs, longest, longer or larger, not {self.holdout!r}.")
         if not 0 <= self.validation < 1:
             raise BadArgument(f"data.validation must be at least 0 and below 1, not {self.validation}.")
 
@@ -100,10 +101,17 @@ class GraphTask(Task):
         rng = np.random.default_rng([seed, 0x5011])
         if valid is None and self.holdout == "longer":
             valid = self._longer(train, rng)
+        elif valid is None and self.holdout == "larger":
+            train, valid = self.larger(train)
         elif valid is None:
             learnt, kept = self._held_out(train, rng)
             train, valid = train.select(learnt), train.select(kept)
         return self.augmented(train, seed), valid
+
+    def larger(self, data: Dataset) -> tuple[Dataset, Dataset]:
+        """Graphs to learn from, and larger ones: those of the most edges."""
+        largest = data.edge_count == data.edge_count.max(initial=0)
+        return data.select(~largest), data.select(largest)
 
     def augmented(self, train: Dataset, seed: int) -> Dataset:
         """Training graphs with as many walks more as the settings ask for."""

@@ -11,6 +11,9 @@ from epignn.data.dataset import Dataset
 from epignn.data.stream import Problems
 from epignn.tasks.api import TEST_SEED, GraphTask, Report
 
+LARGER = ((6, 4), (10, 2), (11, 1))
+"""Cells that settings are chosen by: larger than what is trained on, and tested nowhere."""
+
 
 @dataclass(frozen=True)
 class Star(GraphTask):
@@ -45,6 +48,12 @@ class Star(GraphTask):
     def cell(self, k: int, b: int, per_label: int, relations: Sequence[str]) -> Dataset:
         """Problems from the seed of tests."""
         return generated(load(self.task), k, b, per_label, TEST_SEED)
+
+    def larger(self, data: Dataset) -> tuple[Dataset, Dataset]:
+        """All graphs to learn from, and larger ones, of cells that no table tests."""
+        count = max(1, round(len(data) * self.validation / len(LARGER) / len(data.relations)))
+        parts = [generated(load(self.task), k, b, count, self.seed) for k, b in LARGER]
+        return data, Dataset.concat(parts)
 
 
 def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> Dataset:

@@ -1,0 +1,63 @@
+"""`epignn tune`: a search of settings for models, of the same size for each."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epignn.cli.output import emit_json, table
+from epignn.entries import is_file
+
+
+def tune(
+    what: Annotated[
+        str, typer.Argument(help="The table whose data models are trained on, such as rcc8 or clutrr.")
+    ],
+    models: Annotated[
+        str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
+    ] = "all",
+    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried; the first is the recipe.")] = 8,
+    share: Annotated[float, typer.Option(min=0.01, max=1, help="Of the training graphs that a trial sees.")] = 0.25,
+    epochs: Annotated[int, typer.Option(min=1, help="Of every trial.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
+        "results/tuned"
+    ),
+    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Search learning rate, width and depth of models; graphs larger than those trained on choose, never test sets.
+
+    The best settings go to OUT/TABLE/MODEL.toml, every trial to the record beside it.
+    """
+    import torch
+
+    from epignn.report.models import kinds_of
+    from epignn.report.tune import tune as search
+
+    torch.set_num_threads(threads)
+    kinds = kinds_of(models)
+    code = [Path(kind.rpartition(":")[0]) for kind in kinds if is_file(kind)]
+    found = [
+        search(
+            what,
+            kind,
+            trials=trials,
+            share=share,
+            epochs=epochs,
+            seed=seed,
+            out=out / what,
+            say=lambda text: typer.echo(text, err=True),
+            code=code,
+        )
+        for kind in kinds
+    ]
+    if as_json:
+        emit_json({"table": what, "searches": found})
+        return
+    rows = [
+        [one["model"], f"{one['trials'][0]['validation']:.3f}", f"{one['best']['validation']:.3f}",
+         " ".join(one["best"]["settings"]) or "the recipe"]
+        for one in found
+    ]  # fmt: skip
+    table(["model", "recipe", "best", "settings"], rows, f"{what}: accuracy on larger graphs")
