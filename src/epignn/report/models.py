@@ -10,7 +10,7 @@ from types import MappingProxyType
 from epignn.entries import is_file
 from epignn.errors import lookup
 from epignn.models import MODELS
-from epignn.report.published import CLUTRR, CLUTRR_23, GRAPHLOG, Figures
+from epignn.report.published import CLUTRR, CLUTRR_23, CLUTRR_23_SPREADS, CLUTRR_SPREADS, GRAPHLOG, REASONS, Figures
 from epignn.report.suites import SUITES, Suite, Variant, by_hops
 
 ALL = "all"
@@ -30,6 +30,7 @@ class Ground:
         per_label: test problems of each label in each cell.
         search: the folder of settings that were searched for, by the same as bases.
         published: accuracies that others report, by model.
+        spreads: two standard deviations of these, the mean over hops.
         first: hops of the first of them; 0 where there is one test set.
     """
 
@@ -40,6 +41,7 @@ class Ground:
     epochs: int = 10
     per_label: int = 0
     published: Figures = field(default_factory=lambda: MappingProxyType({}))
+    spreads: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     first: int = 0
 
 
@@ -60,11 +62,12 @@ GROUNDS: Mapping[str, Ground] = MappingProxyType(
         ),
         "clutrr": Ground(
             _alone("clutrr"), _alone("clutrr-paper"), _alone("clutrr"), ("data.augment=0",), published=CLUTRR,
-            first=5,
+            spreads=CLUTRR_SPREADS, first=5,
         ),
         "clutrr-23": Ground(
             _alone("clutrr"), _alone("clutrr-paper"), _alone("clutrr"),
-            ('data.task="clutrr:089907f8"', "data.augment=0"), published=CLUTRR_23, first=4,
+            ('data.task="clutrr:089907f8"', "data.augment=0"), published=CLUTRR_23,
+            spreads=CLUTRR_23_SPREADS, first=4,
         ),
         "graphlog": Ground(
             _alone("graphlog"), _alone("graphlog-paper"), _alone("graphlog"), ("data.augment=0",), epochs=20,
@@ -108,6 +111,8 @@ def suite_of_models(table: str, kinds: Sequence[str]) -> Suite:
         paper=paper,
         seeds=1,
         remarks=(_reduced(ground),),
+        spreads=ground.spreads,
+        reasons=REASONS,
         others=True,
     )
 

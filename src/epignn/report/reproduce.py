@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus import load
 from epignn.calculus.calculi.families import TERMS
+from epignn.calculus.solve.many import close_many
 from epignn.data.dataset import Dataset
 from epignn.data.figures import figures
 from epignn.data.kin_rules import ambiguous_by_rules
-from epignn.data.prove import answers
+from epignn.data.prove import answers, networks
 from epignn.distil.evaluate import accuracy
 from epignn.distil.learnt import distil
 from epignn.entries import allowed
@@ -207,7 +209,17 @@ def measure_graphs(model: Model, data: Dataset, experiment: Experiment) -> Recor
     if set(data.relations) <= set(TERMS):
         several = ambiguous_by_rules(data)
         found["ambiguous"] = {"n": int(several.sum()), "right": int(right[several].sum())}
+        found["entailed"] = float(entailed_kinship(data).mean())
     return found
+
+
+def entailed_kinship(data: Dataset) -> NDArray[np.bool_]:
+    """Which labels follow in every family, by the calculus of kinship; the labels' own rules assume more."""
+    kinship = load("kinship")
+    means = np.array([kinship.parse(name) for name in data.relations], dtype=np.uint64)
+    possible = close_many(networks(data, kinship, means), "auto")
+    follows: NDArray[np.bool_] = (possible & ~means[data.label]) == 0
+    return follows
 
 
 def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
 
@@ -69,6 +69,8 @@ class Suite:
         distil: whether what each model is distilled into is tested too.
         links: whether links are ranked; the table is then one row a split.
         remarks: what a reader has to know of the table.
+        spreads: two standard deviations of published rows, by row.
+        reasons: why rows differ from published ones, by row.
         others: whether records of other rows, of models from elsewhere, stand in the table, too.
     """
 
@@ -81,6 +83,8 @@ class Suite:
     distil: bool = False
     links: bool = False
     remarks: tuple[str, ...] = ()
+    spreads: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     others: bool = False
 
     def with_models(self, kinds: Sequence[str]) -> "Suite":

@@ -3,7 +3,8 @@
 A record is what one run left: its row of the table (`variant`), seed, parameters, seconds, and its accuracy on
 every test cell. A cell may tell more: `closure`, the accuracy of exact closure; `distilled`, that of exact closure
 with the table distilled from the same run; `ambiguous`, how many of its rows have several right answers, of which
-the label is one, and how many of these the model got right; `distilled_clear`, as `distilled`, over the other rows.
+the label is one, and how many of these the model got right; `distilled_clear`, as `distilled`, over the other rows;
+`entailed`, the share of labels that follow by the calculus of kinship; `refused`, why there is no answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,11 @@ def distilled_clear(cell: dict[str, Any]) -> float | None:
 def closure(cell: dict[str, Any]) -> float | None:
     """The accuracy of exact closure with the true table, where one is known."""
     return cell.get("closure")
+
+
+def entailed(cell: dict[str, Any]) -> float | None:
+    """The share of labels that follow in every family, of kinship."""
+    return cell.get("entailed")
 
 
 def figures(suite: Suite, record: Record, measure: Measure = accuracy) -> dict[str, float]:
@@ -200,6 +206,8 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
                 add(f"{name}, rows of one answer", str(len(runs)), _spreads(suite, runs, distilled_clear))
     if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
         add("exact closure", "", exact)
+    if exact := _least(suite, [run for runs in groups.values() for run in runs], entailed):
+        add("labels that follow in every family", "", exact)
     for label, paper in paper_figures(suite).items():
         if label.removeprefix("paper, ") not in beside:
             add(label, "", {place: published(figure) for place, figure in paper.items()})
@@ -246,11 +254,30 @@ def notes(suite: Suite, records: Sequence[Record]) -> list[str]:
         for cell in record["cells"]
         if "refused" in cell
     }
-    found = [*suite.remarks, *(f"No answer, counted as wrong: {one}" for one in sorted(refused))]
+    found = [
+        *suite.remarks,
+        *_apart(suite, records),
+        *(f"No answer, counted as wrong: {one}" for one in sorted(refused)),
+    ]
     if not counts:
         return found
     told = ", ".join(f"{few} of {many} ({place})" for place, (few, many) in counts.items())
     return [*found, f"Test rows that have several right answers, the label being one of them: {told}."]
+
+
+def _apart(suite: Suite, records: Sequence[Record]) -> list[str]:
+    """Rows whose average is further from the published one than its spread, with what is known of the reason."""
+    told, groups = [], by_variant(suite, records)
+    for kind, published_row in paper_figures(suite).items():
+        name = kind.removesuffix(" (published)")
+        if name not in groups or AVERAGE not in published_row or name not in suite.spreads:
+            continue
+        ours = np.mean([figures(suite, run).get(AVERAGE, np.nan) for run in groups[name]])
+        theirs, spread_of = published_row[AVERAGE], suite.spreads[name]
+        if abs(ours - theirs) > spread_of:
+            why = suite.reasons.get(name, "the reason is not known")
+            told.append(f"{name}: {ours:.2f} here, {theirs:.2f} ± {spread_of:.2f} published: {why}.")
+    return told
 
 
 def markdown(columns: Sequence[str], table: Sequence[Sequence[str]]) -> str:
