@@ -1,9 +1,9 @@
-"""Fill the figures of README.md from the records under results/.
+"""Fill the figures of README.md and of docs/ from the records under results/.
 
     python benchmarks/render.py [--check]
 
 Each block between `begin NAME` and `end NAME` comments is replaced; `--check` only tells whether it is up to date.
-A block that README.md has is filled or is an error; one that it has not is left out.
+A block that a page has is filled or is an error; one that none has is left out.
 """
 
 import json
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
+from epignn.report.models import GROUNDS, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import markdown, notes, rows
@@ -93,6 +95,19 @@ def suite_table(name: str) -> Callable[[Results], str]:
             raise CannotRender(f"there is no suite {name!r}")
         runs = results.runs(name)
         return "\n\n".join([markdown(*rows(SUITES[name], runs)), *notes(SUITES[name], runs)])
+
+    return block
+
+
+def models_table(name: str) -> Callable[[Results], str]:
+    """The table of all models that were recorded on the ground of a suite."""
+
+    def block(results: Results) -> str:
+        runs = results.runs(f"{name}-models")
+        suite = suite_of_models(name, MODELS.names())
+        commits = ", ".join(sorted({run["commit"] for run in runs}))
+        made = f"{runs[0]['cpu']}, one core; commits {commits}."
+        return "\n\n".join([markdown(*rows(suite, runs)), *notes(suite, runs), made])
 
     return block
 
@@ -216,6 +231,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    **{f"{name}-models": models_table(name) for name in GROUNDS},
 }
 
 
@@ -242,15 +258,19 @@ def render(text: str, folder: Path) -> str:
 
 
 def main() -> None:
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    try:
-        rendered = render(text, ROOT / "results")
-    except CannotRender as error:
-        sys.exit(f"README.md: {error}")
+    stale = []
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        try:
+            rendered = render(text, ROOT / "results")
+        except CannotRender as error:
+            sys.exit(f"{path.name}: {error}")
+        if text != rendered:
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.write_text(rendered, encoding="utf-8")
     if "--check" in sys.argv:
-        sys.exit(text != rendered and "README.md is out of date: python benchmarks/render.py")
-    path.write_text(rendered, encoding="utf-8")
+        sys.exit(f"out of date: {', '.join(stale)}; python benchmarks/render.py" if stale else 0)
 
 
 if __name__ == "__main__":
