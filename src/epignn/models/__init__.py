@@ -4,5 +4,17 @@ from types import MappingProxyType
 
 from epignn.entries import Entries
 
-MODELS = Entries("model", "epignn.models", MappingProxyType({"epignn": "epignn.models.epignn:EpiGNN"}))
+MODELS = Entries(
+    "model",
+    "epignn.models",
+    MappingProxyType(
+        {
+            "epignn": "epignn.models.epignn:EpiGNN",
+            "gcn": "epignn.models.convolutions:GCN",
+            "gat": "epignn.models.convolutions:GAT",
+            "egat": "epignn.models.convolutions:EGAT",
+            "rgcn": "epignn.models.convolutions:RGCN",
+        }
+    ),
+)
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
