@@ -130,14 +130,13 @@ def _rows(ground: Ground, before: str, kind: str) -> list[Variant]:
             folder=f"{stem}{label.removeprefix(name)}",
         )  # fmt: skip
 
-    if kind == "epignn":
-        paper = [row("epignn, paper's", ground.papers[before], ())] if before in ground.papers else []
-        return [*paper, row("epignn", base, ())]
-    chosen = f"model.kind={json.dumps(kind)}"
-    found = [row(name, base, (chosen,))]
+    own = kind == "epignn"
+    chosen = () if own else (f"model.kind={json.dumps(kind)}",)
+    found = [row("epignn, paper's", ground.papers[before], ())] if own and before in ground.papers else []
+    found.append(row(name, base, chosen))
     searched = TUNED / ground.search[before] / f"{name}.toml"
     if searched.exists():
-        found.append(row(f"{name}, tuned", base, (chosen, *settings_of(searched))))
+        found.append(row(f"{name}, tuned", base, (*chosen, *settings_of(searched))))
     return found
 
 
