@@ -15,6 +15,7 @@ from epignn.cli import (
     learn,
     networks,
     reproduce,
+    score,
 )
 
 app = typer.Typer(
@@ -30,7 +31,15 @@ app.command("entails")(networks.entails)
 app.command("explain")(explain.explain)
 app.command("check")(benchmark.check)
 app.add_typer(generate.app, name="generate")
-for _command in (learn.train, learn.evaluate, learn.predict, ask.ask, distil.distil, reproduce.reproduce):
+for _command in (
+    learn.train,
+    learn.evaluate,
+    learn.predict,
+    score.score,
+    ask.ask,
+    distil.distil,
+    reproduce.reproduce,
+):
     app.command()(_command)
 app.add_typer(calculi.app, name="calculus")
 app.add_typer(data.app, name="data")
