@@ -23,7 +23,10 @@ from epignn.formats.networks import read_networks, write_network
 from epignn.version import __version__
 
 if TYPE_CHECKING:
+    from epignn.data.dataset import Dataset
+    from epignn.data.score import Score, score
     from epignn.data.statements import Statements
+    from epignn.models.pyg import pyg_batch, pyg_loader, to_pyg
     from epignn.reason.answer import Reasoner
     from epignn.reason.exact import Exact
     from epignn.reason.learnt import Learnt
@@ -36,6 +39,7 @@ __all__ = [
     "BadCalculus",
     "BadFile",
     "Calculus",
+    "Dataset",
     "Entailment",
     "EpignnError",
     "Exact",
@@ -46,6 +50,7 @@ __all__ = [
     "Neural",
     "Reasoner",
     "Result",
+    "Score",
     "Statements",
     "UnknownName",
     "__version__",
@@ -57,17 +62,27 @@ __all__ = [
     "load",
     "minimal_labels",
     "partial",
+    "pyg_batch",
+    "pyg_loader",
     "read_networks",
+    "score",
     "solve",
+    "to_pyg",
     "write_network",
 ]
 
 _LATER = {
+    "Dataset": "data.dataset",
     "Exact": "reason.exact",
     "Learnt": "reason.learnt",
     "Neural": "reason.neural",
     "Reasoner": "reason.answer",
+    "Score": "data.score",
     "Statements": "data.statements",
+    "pyg_batch": "models.pyg",
+    "pyg_loader": "models.pyg",
+    "score": "data.score",
+    "to_pyg": "models.pyg",
 }
 """What is loaded when it is first used: reasoners know data sets, which most uses of the calculi do not need."""
 

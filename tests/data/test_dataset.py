@@ -36,6 +36,13 @@ def examples(data):
     return [data.example(g) for g in range(len(data))]
 
 
+def whole(data):
+    """The nodes of each edge and query, by hand: the nodes of graph g follow those of all before it."""
+    before = [int(data.node_count[:g].sum()) for g in range(len(data))]
+    edges = [(n + a, n + c) for n, example in zip(before, data, strict=True) for a, _, c in example.edges]
+    return edges, [(n + e.query[0], n + e.query[1]) for n, e in zip(before, data, strict=True)]
+
+
 sizes = st.lists(st.integers(0, 5), min_size=1, max_size=8)
 
 
@@ -63,6 +70,51 @@ def test_select_takes_masks_and_slices(counts):
     data = dataset(counts)
     mask = np.arange(len(data)) % 2 == 0
     assert examples(data.select(mask)) == examples(data)[::2] == examples(data.select(slice(None, None, 2)))
+
+
+@settings(deadline=None)
+@given(sizes)
+def test_a_data_set_is_a_sequence_of_examples(counts):
+    data = dataset(counts, k=3, b=2)
+    assert list(data) == examples(data)
+    assert data[0] == data[np.int64(0)] == data[-len(data)] == data.example(0)
+    assert data[-1] == examples(data)[-1]
+    for beyond in (len(data), -len(data) - 1):
+        with pytest.raises(IndexError):
+            data[beyond]
+
+
+@settings(deadline=None)
+@given(sizes)
+def test_slices_masks_and_numbers_give_data_sets(counts):
+    data = dataset(counts, k=3, b=2)
+    mask = np.arange(len(data)) % 2 == 0
+    assert (
+        examples(data[::2]) == examples(data[mask]) == examples(data[np.flatnonzero(mask)]) == examples(data)[::2]
+    )
+    assert examples(data[[0, 0]]) == [data[0], data[0]]
+    assert len(data[[]]) == len(data[:0]) == 0
+    assert (data[::2].k, data[::2].b) == (3, 2)
+
+
+@settings(deadline=None)
+@given(sizes, st.integers(1, 9))
+def test_batches_are_all_graphs_in_parts(counts, size):
+    data = dataset(counts, k=3, b=2)
+    parts = list(data.batches(size))
+    assert [len(part) for part in parts[:-1]] == [size] * (len(parts) - 1)
+    assert [example for part in parts for example in part] == list(data)
+    shuffled = [example for part in data.batches(size, np.random.default_rng(1)) for example in part]
+    assert shuffled == [data[g] for g in np.random.default_rng(1).permutation(len(data))]
+    for part in parts:
+        found, (edges, queries) = part.disjoint(), whole(part)
+        assert list(zip(found.source.tolist(), found.target.tolist(), strict=True)) == edges
+        assert list(zip(found.head.tolist(), found.tail.tolist(), strict=True)) == queries
+
+
+def test_batches_of_nothing_are_refused_at_once():
+    with pytest.raises(BadArgument, match="at least one graph, not 0"):
+        dataset([2]).batches(0)
 
 
 @settings(deadline=None)

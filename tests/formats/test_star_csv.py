@@ -199,6 +199,15 @@ def test_the_calculus_is_guessed_from_all_names(tmp_path):
         read_problems(written(tmp_path, HEADER + ROW + ROW.replace("NTPPI", "NTP")))
 
 
+def test_a_calculus_in_the_name_of_a_file_is_meant(tmp_path):
+    text = HEADER + """0,"[(0, 1)]","['PO']","(0, 1)",PO\n"""
+    assert read_problems(written(tmp_path, text))[0].name == "rcc8"
+    calculus, data = read_problems(written(tmp_path, text, "test_rcc5_k_9_b_3.csv"))
+    assert (calculus.name, data.k, data.b) == ("rcc5", 9, 3)
+    assert read_problems(written(tmp_path, text, "test_rcc8_k_9_b_3.csv"), calculus)[0].name == "rcc5"
+    assert read_problems(written(tmp_path, text, "test_mine_k_9_b_3.csv"))[0].name == "rcc8"
+
+
 def test_thousands_of_names_that_no_calculus_knows(rcc8, tmp_path):
     rows = "".join(f"""{i},[],[],"(0, 1)",label{i}\n""" for i in range(30_000))
     start = time.process_time()

@@ -15,6 +15,7 @@ from epignn.cli import (
     learn,
     networks,
     reproduce,
+    score,
     tune,
 )
 
@@ -35,6 +36,7 @@ for _command in (
     learn.train,
     learn.evaluate,
     learn.predict,
+    score.score,
     ask.ask,
     distil.distil,
     reproduce.reproduce,

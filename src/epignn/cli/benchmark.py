@@ -1,19 +1,14 @@
 """`epignn generate` and `epignn check`: benchmark files, made and proved."""
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from epignn.calculus import ALIASES, CALCULI, load
-from epignn.calculus.algebra import Calculus
+from epignn.calculus import load
 from epignn.cli.output import emit_json, progress, table
 from epignn.errors import lookup
-
-if TYPE_CHECKING:
-    from epignn.data.dataset import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -113,21 +108,12 @@ def check(
         raise typer.Exit(1)
 
 
-def _read(file: Path, name: str | None) -> "tuple[Calculus, Dataset]":
-    """Read a file over the named calculus, the one in its own name, or the first that knows its labels."""
-    from epignn.formats.star_csv import read_problems
-
-    in_name = re.search(r"_([^_]+)_k_\d+_b_\d+\.csv", file.name)
-    if name is None and in_name and in_name[1] in (*CALCULI, *ALIASES):
-        name = in_name[1]
-    return read_problems(file, load(name) if name is not None else None)
-
-
 def _check_file(file: Path, calculus: str | None, algorithm: str) -> dict[str, Any]:
     from epignn.data.prove import answers
     from epignn.data.stream import digests
+    from epignn.formats.star_csv import read_problems
 
-    chosen, data = _read(file, calculus)
+    chosen, data = read_problems(file, load(calculus) if calculus is not None else None)
     found = answers(data, chosen, algorithm)
     label = np.uint64(1) << data.label.astype(np.uint64)
     entailed, inconsistent = found == label, found == 0

@@ -4,9 +4,9 @@ Graph `g` has the edges `edge_offset[g]:edge_offset[g + 1]`; its nodes are numbe
 make data sets, models and provers take them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +47,13 @@ class Dataset:
         query_head, query_tail, label: the relation asked for, and its answer, shape (G,).
         k, b: path length and number of base branches of all graphs; 0 where unknown or mixed.
 
+    A graph is `data[3]`; several are `data[2:10]`, `data[mask]` or `data[[4, 0]]`, a data set again.
+
     >>> data = Dataset(("DC", "EC"), [3], [0, 2], [0, 1], [1, 2], [1, 0], [0], [2], [1])
-    >>> print(data.example(0))
+    >>> print(data[0])
     EC(0, 1), DC(1, 2) entails EC(0, 2)
+    >>> [example.label for example in data]
+    ['EC']
     """
 
     relations: tuple[str, ...]
@@ -75,6 +79,24 @@ class Dataset:
         """The number of graphs."""
         return len(self.node_count)
 
+    @overload
+    def __getitem__(self, which: int | np.integer[Any]) -> Example: ...
+
+    @overload
+    def __getitem__(self, which: NDArray[Any] | Sequence[int] | slice) -> "Dataset": ...
+
+    def __getitem__(
+        self, which: int | np.integer[Any] | NDArray[Any] | Sequence[int] | slice
+    ) -> "Example | Dataset":
+        """One graph with names, counted from the end where negative; or some graphs, as `select` gives them."""
+        if isinstance(which, int | np.integer):
+            return self.example(range(len(self))[which])
+        return self.select(which)
+
+    def __iter__(self) -> Iterator[Example]:
+        """Every graph with names, one after the other."""
+        return map(self.example, range(len(self)))
+
     @property
     def edge_count(self) -> Offsets:
         """Edges of each graph, shape (G,)."""
@@ -99,6 +121,19 @@ class Dataset:
             k=self.k,
             b=self.b,
         )
+
+    def batches(self, size: int, rng: np.random.Generator | None = None) -> "Iterator[Dataset]":
+        """All graphs in parts of `size`, the last perhaps smaller; shuffled where a generator is given.
+
+        `part.disjoint()` numbers the nodes of a part through, for message passing over all its graphs at once.
+
+        Raises:
+            BadArgument: parts are to have fewer than one graph.
+        """
+        if size < 1:
+            raise BadArgument(f"a batch has at least one graph, not {size}.")
+        order = np.arange(len(self)) if rng is None else rng.permutation(len(self))
+        return (self.select(order[first : first + size]) for first in range(0, len(self), size))
 
     def disjoint(self) -> "Disjoint":
         """All graphs as one disjoint graph."""

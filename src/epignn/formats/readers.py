@@ -11,6 +11,7 @@ from epignn.formats.clutrr import COLUMNS, read_clutrr
 from epignn.formats.columns import Columns
 from epignn.formats.csvfile import FACTS, LABEL
 from epignn.formats.graphlog import read_graphlog
+from epignn.formats.star_csv import cell_of
 
 Reader = Callable[[Path, Sequence[str] | None], Dataset]
 
@@ -21,7 +22,7 @@ def _read_csv(path: Path, relations: Sequence[str] | None) -> Dataset:
         if COLUMNS[0] in next(lines, ""):
             return read_clutrr(path, relations)
     columns = Columns.read(path, (*FACTS, LABEL))
-    return columns.dataset(*columns.codes.vocabulary(relations, str(path)))
+    return columns.dataset(*columns.codes.vocabulary(relations, str(path)), *cell_of(path))
 
 
 READERS: MappingProxyType[str, Reader] = MappingProxyType({".csv": _read_csv, ".jsonl": read_graphlog})

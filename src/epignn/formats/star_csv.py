@@ -17,6 +17,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import Calculus, members
 from epignn.data.dataset import Dataset, Ints
 from epignn.errors import BadFile, EpignnError
@@ -30,7 +31,7 @@ HEADER = ("", *FACTS, LABEL)
 COMPRESSION = 3
 """The gzip level: files a quarter larger than at level 6, written three times faster."""
 
-_CELL = re.compile(r"_k_(\d+)_b_(\d+)\.csv(\.gz)?$")
+_CELL = re.compile(r"(?:_([^_]+))?_k_(\d+)_b_(\d+)\.csv(\.gz)?$")
 _SPECIAL = re.compile(r'[,"\r\n]')
 
 
@@ -44,16 +45,27 @@ def read_csv(path: Path, calculus: Calculus) -> Dataset:
 
 
 def read_problems(path: Path, calculus: Calculus | None = None) -> tuple[Calculus, Dataset]:
-    """Read a file as `read_csv` does; without a calculus, by the first one that knows its labels."""
+    """Read a file as `read_csv` does; without a calculus, by that of its name or the first to know its labels."""
     path = Path(path)
     columns = Columns.read(path, (*FACTS, LABEL))
+    named = _CELL.search(path.name)
+    if calculus is None and named and named[1] in (*CALCULI, *ALIASES):
+        calculus = load(named[1])
     if calculus is None:
         uses = {name: RawFact((name,), "", "", line) for name, line in columns.codes.first.items()}
         calculus = guess_calculus(uses, str(path), uses)
-    cell = _CELL.search(path.name)
-    k, b = (int(cell[1]), int(cell[2])) if cell else (0, 0)
     meanings = _meanings(columns.codes, calculus, str(path))
-    return calculus, columns.dataset(calculus.relations, meanings, k, b)
+    return calculus, columns.dataset(calculus.relations, meanings, *cell_of(path))
+
+
+def cell_of(path: Path) -> tuple[int, int]:
+    """The k and b that a file's name tells; 0 where it tells none.
+
+    >>> cell_of(Path("test_rcc8_k_9_b_3.csv.gz"))
+    (9, 3)
+    """
+    found = _CELL.search(path.name)
+    return (int(found[2]), int(found[3])) if found else (0, 0)
 
 
 def _meanings(codes: Codes, calculus: Calculus, file: str) -> Ints:
