@@ -32,7 +32,7 @@ def kind(request) -> type[Model]:
 
 @pytest.fixture
 def model(kind) -> Model:
-    return build(kind, RELATIONS, kind.Config(), 0)
+    return build(kind, RELATIONS, kind.Config(), 0).eval()
 
 
 def problems(per_label: int = 2) -> Dataset:
@@ -133,12 +133,15 @@ def test_eight_graphs_are_learnt_by_heart(model):
     data = generated(load("rcc8"), 3, 1, 1, 2)
     assert len(data) == RELATIONS
     graphs, label = type(model).prepare(data, model.config), torch.from_numpy(data.label).long()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.03)
-    for _ in range(200):
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
+    for _ in range(400):
+        found = model.scores(graphs)
+        if (found.argmax(1) == label).all():
+            return
         optimiser.zero_grad()
-        cross_entropy(model.scores(graphs), label).backward()
+        cross_entropy(found, label).backward()
         optimiser.step()
-    assert (model.scores(graphs).argmax(1) == label).all()
+    pytest.fail(f"after 400 steps {(found.argmax(1) == label).sum()} of {len(label)} graphs are right")
 
 
 def test_devices():

@@ -4,5 +4,19 @@ from types import MappingProxyType
 
 from epignn.entries import Entries
 
-MODELS = Entries("model", "epignn.models", MappingProxyType({"epignn": "epignn.models.epignn:EpiGNN"}))
+MODELS = Entries(
+    "model",
+    "epignn.models",
+    MappingProxyType(
+        {
+            "epignn": "epignn.models.epignn:EpiGNN",
+            "rnn": "epignn.models.recurrent:RNN",
+            "lstm": "epignn.models.recurrent:LSTM",
+            "gru": "epignn.models.recurrent:GRU",
+            "rnn-triples": "epignn.models.recurrent:RNNTriples",
+            "lstm-triples": "epignn.models.recurrent:LSTMTriples",
+            "gru-triples": "epignn.models.recurrent:GRUTriples",
+        }
+    ),
+)
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
