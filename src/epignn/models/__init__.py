@@ -14,6 +14,12 @@ MODELS = Entries(
             "gat": "epignn.models.convolutions:GAT",
             "egat": "epignn.models.convolutions:EGAT",
             "rgcn": "epignn.models.convolutions:RGCN",
+            "rnn": "epignn.models.recurrent:RNN",
+            "lstm": "epignn.models.recurrent:LSTM",
+            "gru": "epignn.models.recurrent:GRU",
+            "rnn-triples": "epignn.models.recurrent:RNNTriples",
+            "lstm-triples": "epignn.models.recurrent:LSTMTriples",
+            "gru-triples": "epignn.models.recurrent:GRUTriples",
         }
     ),
 )

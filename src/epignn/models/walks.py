@@ -91,6 +91,7 @@ def walks(data: Dataset, most: int = 1) -> Walks:
     relation: Longs = np.empty((len(data), 0), dtype=np.int64)
     found: list[tuple[Longs, Longs]] = []
     count: Longs = np.zeros(len(data), dtype=np.int64)
+    followed = 1 if most == 1 else OPEN  # of equally long paths, one nearest to the tail begins a shortest walk
     while len(graph):
         here = visited[:, -1]
         arrived = here == whole.tail[graph]
@@ -102,7 +103,7 @@ def walks(data: Dataset, most: int = 1) -> Walks:
         edge = order[np.repeat(first[here] - offsets(fan)[:-1], fan) + np.arange(len(path))]
         target = whole.target[edge]
         fresh = np.flatnonzero((visited[path] != target[:, None]).all(1))
-        fresh = fresh[_nearest(graph[path[fresh]], behind[target[fresh]])]
+        fresh = fresh[_nearest(graph[path[fresh]], behind[target[fresh]], followed)]
         path, edge, target = path[fresh], edge[fresh], target[fresh]
         graph = graph[path]
         visited = np.column_stack([visited[path], target])
@@ -110,11 +111,11 @@ def walks(data: Dataset, most: int = 1) -> Walks:
     return _collected(found, count, most, data)
 
 
-def _nearest(graph: Longs, behind: Longs) -> Longs:
-    """The paths to follow further, at most `OPEN` a graph, in order of their graphs."""
+def _nearest(graph: Longs, behind: Longs, followed: int) -> Longs:
+    """The paths to follow further, so many a graph, in order of their graphs."""
     by_graph = np.lexsort((behind, graph))
     place = np.arange(len(graph)) - np.searchsorted(graph[by_graph], graph[by_graph])
-    kept: Longs = np.sort(by_graph[place < OPEN])
+    kept: Longs = np.sort(by_graph[place < followed])
     return kept
 
 
