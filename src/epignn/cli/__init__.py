@@ -50,6 +50,19 @@ def main() -> None:
     except EpignnError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
+    except (MemoryError, RuntimeError) as error:
+        if not _out_of_memory(error):
+            raise
+        sys.stderr.write(
+            "error: out of memory. A smaller batch (--set training.batch_size=32), a narrower model or smaller "
+            f"graphs need less. {str(error).splitlines()[0] if str(error) else ''}\n"
+        )
+        sys.exit(2)
     except BrokenPipeError:  # the reader of our output has gone, as in `epignn … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether Python, or torch on any device, could not get memory."""
+    return isinstance(error, MemoryError) or "out of memory" in str(error) or "allocate memory" in str(error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, epochs, progress, table, working
+from epignn.cli.output import emit_json, epochs, kept, progress, table, working
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def train(
     with (
         _curves(tensorboard, objective) as curve,
         epochs(experiment.name, objective.metric, objective.unit) as show,
+        kept(out),
     ):
 
         def follow(epoch: "Epoch") -> None:

@@ -11,6 +11,8 @@ import typer
 if TYPE_CHECKING:
     from epignn.learn.fit import Epoch
 
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has stopped, as shells have it."""
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
 
@@ -51,6 +53,16 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+@contextmanager
+def kept(where: object) -> Iterator[None]:
+    """Where Ctrl-C stops work that goes on from its last step, say so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; {where} keeps what is done, and the same command goes on from there", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, table, working
+from epignn.cli.output import emit_json, kept, table, working
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
 from epignn.report.suites import SUITES
@@ -65,9 +65,10 @@ def reproduce(
         from epignn.report.reproduce import reproduce as run_suite
 
         chosen = range(seeds or suite.seeds) if seed is None else [seed]
-        shown = run_suite(
-            name, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
-        )
+        with kept(runs):
+            shown = run_suite(
+                name, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
+            )
     recorded = read_records(folder)
     if report:
         rows_asked = {variant.name for variant in asked.variants}

@@ -1,0 +1,38 @@
+"""What stops a command from outside: Ctrl-C, and memory that is not to be had."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+TRAIN = ["train", "rcc8", "--set", "data.per_label=40"]
+
+
+def command(*arguments: object) -> list[str]:
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import epignn.cli as c; c.main()"
+    )
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def test_ctrl_c_keeps_the_run(tmp_path):
+    """And the same command goes on from there."""
+    where = ("--out", tmp_path / "run")
+    many = ("--set", "training.epochs=100000")
+    with subprocess.Popen(command(*TRAIN, *many, *where), stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "run" / "state.safetensors").exists():
+            assert process.poll() is None, process.stderr.read()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"stopped; {tmp_path / 'run'} keeps what is done, and the same command goes on" in said
+    assert "Traceback" not in said
+    assert sorted(path.name for path in Path(tmp_path / "run").iterdir() if path.suffix == ".part") == []
+
+
+def test_out_of_memory_is_a_message(tmp_path):
+    wide = ("--model", "lstm", "--set", "model.width=400000", "--out", tmp_path / "run")
+    done = subprocess.run(command(*TRAIN, *wide), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "error: out of memory. A smaller batch" in done.stderr
+    assert "Traceback" not in done.stderr
