@@ -19,6 +19,8 @@ Record = dict[str, Any]
 Measure = Callable[[dict[str, Any]], float | None]
 """What a test cell tells; None where it does not."""
 AVERAGE = "average"
+PUBLISHED = " (published)"
+"""What stands behind the name of a row whose figures others have published; it stands below the row of that name."""
 
 
 def cell_name(k: int, b: int) -> str:
@@ -193,11 +195,20 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
 
     groups = by_variant(suite, records)
     costs = {name: cost for name, cost in COSTS.items() if any(cost(runs) is not None for runs in groups.values())}
+    others = {
+        label: row for label, row in paper_figures(suite).items() if label.removeprefix("paper, ") not in beside
+    }
+
+    def add_published(label: str) -> None:
+        add(label, "", {place: published(figure) for place, figure in others.pop(label).items()})
+
     for variant, runs in groups.items():
         papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
         add(variant, str(len(runs)), _spreads(suite, runs) | papers, runs)
-        if any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"]):
+        if _ambiguous(runs) and not suite.others:
             add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
+        if f"{variant}{PUBLISHED}" in others:
+            add_published(f"{variant}{PUBLISHED}")
     for variant, runs in groups.items():
         if values := _spreads(suite, runs, distilled):
             name = f"{_reasoning(runs)} learnt by {variant}"
@@ -208,10 +219,14 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
         add("exact closure", "", exact)
     if exact := _least(suite, [run for runs in groups.values() for run in runs], entailed):
         add("labels that follow in every family", "", exact)
-    for label, paper in paper_figures(suite).items():
-        if label.removeprefix("paper, ") not in beside:
-            add(label, "", {place: published(figure) for place, figure in paper.items()})
+    for label in list(others):
+        add_published(label)
     return ["model", "seeds", *columns, *costs], table
+
+
+def _ambiguous(runs: Sequence[Record]) -> bool:
+    """Whether some test rows have several right answers."""
+    return any(cell.get("ambiguous", {}).get("n") for run in runs for cell in run["cells"])
 
 
 def _paper_beside(suite: Suite) -> dict[str, dict[str, float]]:
@@ -269,7 +284,7 @@ def _apart(suite: Suite, records: Sequence[Record]) -> list[str]:
     """Rows whose average is further from the published one than its spread, with what is known of the reason."""
     told, groups = [], by_variant(suite, records)
     for kind, published_row in paper_figures(suite).items():
-        name = kind.removesuffix(" (published)")
+        name = kind.removesuffix(PUBLISHED)
         if name not in groups or AVERAGE not in published_row or name not in suite.spreads:
             continue
         ours = np.mean([figures(suite, run).get(AVERAGE, np.nan) for run in groups[name]])
