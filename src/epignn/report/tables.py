@@ -20,7 +20,7 @@ Measure = Callable[[dict[str, Any]], float | None]
 """What a test cell tells; None where it does not."""
 AVERAGE = "average"
 PUBLISHED = " (published)"
-"""What stands behind the name of a row whose figures others have published; it stands below the row of that name."""
+"""What stands behind the name of a row whose figures others have published; it stands below the row itself."""
 
 
 def cell_name(k: int, b: int) -> str:
