@@ -35,7 +35,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "model.dim": (32, 64, 128),
         "model.facets": (2, 4, 8),
         "model.rounds": (3, 6, 12),
-        "model.layers": (2, 4, 8),
+        "model.layers": (4, 8, 12),
+        "model.inverse": ("false", "true"),
         "model.dropout": (0.0, 0.2),
     }
 )
@@ -52,7 +53,7 @@ def space(config: type) -> dict[str, tuple[Any, ...]]:
     return {
         key: values
         for key, values in CHOICES.items()
-        if key.startswith("training.") or own.get(key.removeprefix("model.")) in (int, float, "int", "float")
+        if key.startswith("training.") or own.get(key.removeprefix("model.")) in (int, float, bool)
     }
 
 
