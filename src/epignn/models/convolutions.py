@@ -208,7 +208,8 @@ class GCNConfig(ConvolutionConfig):
 
     Attributes:
         edge_width: components of a relation's vector.
-        rounds: how often the two layers are applied, one after the other.
+        rounds: how often the two layers are applied, one after the other; what is further from a node than two
+            edges a round is not seen by it.
     """
 
     kind: str = "gcn"
@@ -299,8 +300,8 @@ class GCN(_Convolutions):
 
     Two layers with an ELU between are applied again and again; then the mean of all nodes, the head and the tail
     are scored. The recipe is that of Minervini et al. (2020). What differs from their code: the last linear layer
-    is trained (theirs was made in the first forward pass, when the optimiser had its parameters, and kept its
-    initial values) and has a hidden layer before it; nodes begin as head, tail or other, not by their number;
+    is trained (theirs is made in the first forward pass, after the optimiser was given its parameters, and keeps
+    its initial values) and has a hidden layer before it; nodes begin as head, tail or other, not by their number;
     degrees count the edges that a node receives, not those it sends; validation chooses the epoch.
     """
 
@@ -351,9 +352,8 @@ class EGAT(_Convolutions):
 
     Every layer has its own parameters, with an ELU between; then the mean of all nodes, the head and the tail are
     scored. What differs from the authors' code: nodes begin as head, tail or other, while theirs are drawn anew at
-    random in every forward pass, so that no answer can be had twice. An LSTM that combines neighbours with edges,
-    of which a later paper speaks, is not in their code. Where the authors give no number of epochs, it is that of
-    GCN.
+    random in every forward pass, so that one question asked twice gets two answers. The LSTM of nodes and edges
+    that the EpiGNN paper mentions is not in that code. How many epochs they trained is not known: as many as GCN.
     """
 
     Config = EGATConfig
@@ -388,8 +388,9 @@ class RGCN(_Convolutions):
 
     A ReLU follows each application but the last; then head and tail are scored. Messages pass both ways, as in the
     authors' text. The recipe is that with which the network was run on CLUTRR and RCC-8; its cosine schedule is
-    `one_cycle` here, which rises for three tenths of the steps before it falls along a cosine. What differs from
-    that code: nodes begin as head, tail or other, while there they are drawn anew at random in every forward pass.
+    `one_cycle` here, which rises for three tenths of the steps before it falls along a cosine. How many epochs it
+    had is not known: as many as GCN. What differs from that code: nodes begin as head, tail or other, while there
+    they are drawn anew at random in every forward pass, so that one question asked twice gets two answers.
     """
 
     Config = RGCNConfig
