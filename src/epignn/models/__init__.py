@@ -20,6 +20,7 @@ MODELS = Entries(
             "rnn-triples": "epignn.models.recurrent:RNNTriples",
             "lstm-triples": "epignn.models.recurrent:LSTMTriples",
             "gru-triples": "epignn.models.recurrent:GRUTriples",
+            "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
         }
     ),
 )
