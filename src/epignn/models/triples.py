@@ -15,7 +15,7 @@ from torch import Tensor
 
 from epignn.data.dataset import Dataset
 from epignn.data.reach import distances
-from epignn.errors import BadArgument
+from epignn.errors import TooLarge
 from epignn.models.batch import owner, ranges
 
 Longs = NDArray[np.int64]
@@ -83,7 +83,7 @@ def triples(data: Dataset, most: int) -> Triples:
         most: how many entities there are numbers for.
 
     Raises:
-        BadArgument: the facts of some graph speak of more entities.
+        TooLarge: the facts of some graph speak of more entities.
     """
     whole = data.disjoint()
     nodes = int(whole.start[-1])
@@ -111,7 +111,7 @@ def _refuse_more(entities: Longs, most: int) -> None:
     """Refuse graphs of more entities than there are numbers for."""
     larger = np.flatnonzero(entities > most)
     if len(larger):
-        raise BadArgument(
+        raise TooLarge(
             f"{len(larger)} of {len(entities)} graphs have more than {most} entities, first number {larger[0]}, of "
             f"{entities[larger[0]]}; train with model.entities={entities.max()} or more."
         )
