@@ -14,6 +14,7 @@ from epignn.cli import (
     info,
     learn,
     networks,
+    profile,
     reproduce,
     score,
 )
@@ -36,6 +37,7 @@ for _command in (
     learn.evaluate,
     learn.predict,
     score.score,
+    profile.profile,
     ask.ask,
     distil.distil,
     reproduce.reproduce,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Curves = Mapping[str, Sequence[Sequence[float]]]
 """Lines by name; a point is x, and y for each seed."""
+Bands = Mapping[str, Sequence[tuple[float, float, float, float]]]
+"""Lines by name; a point is x, y, and the ends of the interval of y."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKS = ("o", "s", "^", "D", "v")
 PATH_LENGTH = "path length k"
@@ -106,6 +108,44 @@ def _line(axes: Any, name: str, points: Any, colour: str, mark: str, dashed: boo
     axes.plot(x, seeds.mean(1), marker=mark, markersize=4.5, color=colour, label=name, **style)
     if seeds.shape[1] > 1:
         axes.fill_between(x, seeds.min(1), seeds.max(1), color=colour, alpha=0.15, linewidth=0)
+
+
+def profiles(
+    panels: Mapping[str, tuple[str, Bands]], title: str, least: float, reference: Sequence[str] = ()
+) -> "Figure":
+    """Accuracy against the size of problems, a panel each way to grow, with intervals as bands.
+
+    Args:
+        panels: what x is and the lines, by the name of the panel.
+        title: of the whole.
+        least: an accuracy that is marked.
+        reference: names of lines that are dashed, without a band.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure = _figure(9.0 if len(panels) > 1 else 7.5, 4.3)
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False).flatten()
+    names = dict.fromkeys(name for _, lines in panels.values() for name in lines)
+    styles = dict(zip(names, zip(cycle(COLOURS), cycle(MARKS), strict=False), strict=False))
+    lowest = 0.9
+    for axes, (name, (axis, lines)) in zip(grid, panels.items(), strict=True):
+        axes.axhline(least, color="#999999", linewidth=0.8, linestyle=":")
+        for label, points in lines.items():
+            colour, mark = styles[label]
+            x, y, low, high = np.array(points, dtype=float).T
+            _line(axes, label, np.stack([x, y], 1), colour, mark, dashed=label in reference)
+            if label not in reference:
+                axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            lowest = min(lowest, low.min() - 0.03)
+        axes.set_title(name, fontsize="medium")
+        axes.set(xlabel=axis, ylabel="accuracy")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.tick_params(labelleft=True)
+        _plain(axes)
+    grid[0].set_ylim(max(0.0, lowest), 1.01)
+    figure.suptitle(title)
+    _legend(figure, *grid[0].get_legend_handles_labels())
+    return figure
 
 
 def accuracy_by_row(
