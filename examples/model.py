@@ -1,21 +1,23 @@
-"""A model of your own: one class in one file.
+"""A model of your own: one class in one file. `docs/extending.md` goes through it step by step.
 
     epignn train rcc8 --model examples/model.py:Path --out runs/path
     epignn evaluate runs/path FILE.csv --code examples/model.py
     epignn reproduce rcc8 --model examples/model.py:Path --only Path
 
-It walks one shortest path from head to tail with a recurrent network, and scores every relation at its end.
-Everything else is epignn's: data, training, resuming, calibration, evaluation, tables. A run folder never makes
-code run by itself, so the file is named again with --code when the model is used.
+It reads the relations along one shortest path from head to tail with a recurrent network, and scores every relation
+at its end. Everything else is epignn's: data, training, resuming, calibration, evaluation, tables. A run folder
+never makes code run by itself, so the file is named again with --code when the model is used.
 """
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
 
+from epignn.data.dataset import Dataset
 from epignn.models.api import Model, ModelConfig
-from epignn.models.batch import GraphBatch, owner
+from epignn.models.walks import NOTHING, Walks, walks
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class Path(Model):
     """Reads the relations along a path, one after the other."""
 
     Config = PathConfig
+    recipes = MappingProxyType(
+        {"classify": ('objective.loss="cross_entropy"', "training.learning_rate=0.01", "training.epochs=20")}
+    )
 
     def __init__(self, relations: int, config: PathConfig) -> None:
         super().__init__(relations, config)
@@ -36,27 +41,15 @@ class Path(Model):
         self.cell = nn.GRUCell(config.width, config.width)
         self.output = nn.Linear(config.width, relations)
 
-    def scores(self, batch: GraphBatch) -> Tensor:
+    @classmethod
+    def prepare(cls, data: Dataset, config: PathConfig) -> Walks:
+        """The work that is done once for a data set: the relations along one shortest path of each graph."""
+        return walks(data)
+
+    def scores(self, batch: Walks) -> Tensor:
         """(B, R): high is likely."""
         state = torch.zeros(len(batch), self.config.width, device=self.device)
-        for graph, relation in self._steps(batch):
-            state = state.index_copy(0, graph, self.cell(self.embedding(relation), state[graph]))
+        for relation in batch.relation.T:  # all graphs together, step by step
+            moved = self.cell(self.embedding(relation.clamp(min=0)), state)
+            state = torch.where((relation == NOTHING)[:, None], state, moved)  # shorter paths have ended
         return self.output(state)
-
-    def _steps(self, batch: GraphBatch) -> list[tuple[Tensor, Tensor]]:
-        """For each step of the paths: the graphs whose path has it, and the relation there."""
-        source, target, label = batch.edges()
-        ends = torch.stack([source, target], 1)
-        relation = {tuple(pair): r for pair, r in zip(ends.tolist(), label.tolist(), strict=True)}
-        walks: list[list[int]] = [[tail] for tail in batch.tail.tolist()]
-        for graph, node in zip(owner(batch.path_offset).tolist(), batch.path_node.tolist(), strict=True):
-            walks[graph].append(node)  # from the tail back to the head
-        for walk, head in zip(walks, batch.head.tolist(), strict=True):
-            walk.append(head)
-        steps = []
-        for n in range(max(map(len, walks)) - 1):
-            here = [(g, walk[::-1]) for g, walk in enumerate(walks) if len(walk) > n + 1]
-            graphs = torch.tensor([g for g, _ in here], device=self.device)
-            labels = torch.tensor([relation[walk[n], walk[n + 1]] for _, walk in here], device=self.device)
-            steps.append((graphs, labels))
-        return steps
