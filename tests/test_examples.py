@@ -1,5 +1,6 @@
 """A stranger's model, task and calculus, each one file: they train, are tested, and appear in tables."""
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from epignn.learn.checkpoint import load_model
 from epignn.report.reproduce import measure_cells
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-MODEL, TASK, CALCULUS = (EXAMPLES / name for name in ("model.py", "task.py", "heights.toml"))
+MODEL, TASK, CALCULUS, LOOP = (EXAMPLES / name for name in ("model.py", "task.py", "heights.toml", "own_loop.py"))
 SMALL = ("--set", "data.per_label=20", "--set", "training.epochs=2")
 
 
@@ -97,6 +98,19 @@ def test_a_task_of_ones_own(epignn, tmp_path):
     longer, *_ = measure_cells(trained, [(6, 0)], 20, lambda text: None)
     assert longer["n"] == 80
     assert longer["accuracy"] > 0.8
+
+
+def test_a_loop_of_ones_own():
+    pytest.importorskip("torch_geometric")
+    spec = importlib.util.spec_from_file_location("own_loop", LOOP)
+    own_loop = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own_loop)
+    found = own_loop.main(per_label=60, epochs=4, longest=3)
+    assert [(cell["k"], cell["b"], cell["n"]) for cell in found.cells] == [
+        (2, 1, 400), (2, 2, 400), (3, 1, 400), (3, 2, 400)
+    ]  # fmt: skip
+    assert found.cells[0]["accuracy"] > 0.8
+    assert found.low > 0.4  # chance is an eighth
 
 
 def test_a_calculus_of_ones_own(epignn, tmp_path):

@@ -60,5 +60,5 @@ def test_figures_are_those_of_the_records():
 
 def test_every_file_it_names_is_there():
     text = README.read_text(encoding="utf-8")
-    for name in re.findall(r"`((?:src|native|examples|benchmarks)/[^`]+)`", text):
+    for name in re.findall(r"`((?:src|native|examples|benchmarks|docs)/[^`]+)`", text):
         assert (ROOT / name).exists(), name

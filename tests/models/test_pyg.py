@@ -85,6 +85,7 @@ def test_workers_give_the_same_batches(pyg, data):
     assert torch.equal(sent([4, 0]).edge_index, pyg_batch(data[[4, 0]]).edge_index)
 
 
+@pytest.mark.numeric
 def test_a_layer_of_pyg_takes_a_batch(pyg, data):
     from torch_geometric.nn import RGCNConv
 

@@ -183,6 +183,20 @@ def test_words_are_those_of_the_model():
     assert in_words_of("m", some, ("a",)).relations == ("a",)
 
 
+def test_a_model_that_takes_too_long_is_stopped():
+    slow = by_model(load_model("rcc8"), seconds=0.0)
+    data = generated(load("rcc8"), 3, 1, 9, 1)
+    with pytest.raises(BadArgument, match="rcc8 gave 64 of 72 answers in 0 s"):
+        slow(data)
+    (found,) = profiles(
+        {"slow": lambda data: slow(data) if data.k > 2 else all_right(data)},
+        Plan("rcc8", problems=72),
+        task_for("rcc8"),
+    )
+    assert ks(found) == [2]
+    assert found.notes[0] == "not tested at k=3 b=3 and beyond: rcc8 gave 64 of 72 answers in 0 s."
+
+
 def test_a_model_of_something_else_is_refused_at_once():
     with pytest.raises(BadArgument, match="allen is a model of"):
         profiles({"allen": by_model(load_model("allen"))}, Plan("rcc8", problems=8), task_for("rcc8"))

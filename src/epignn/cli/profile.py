@@ -41,6 +41,9 @@ def profile(
     floor: Annotated[
         float, typer.Option(min=0, max=1, help="A model below this accuracy is not tested further.")
     ] = 0.5,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="A model that takes longer for one size is not tested further.")
+    ] = 600,
     out: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
     record: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write all figures here.")] = None,
     device: Device = "cpu",
@@ -74,10 +77,10 @@ def profile(
         *([about.rpartition(":")[0]] if calculus is not None and is_file(about) else []),
     ]
     task = report.task_for(about, allowed(files))
-    tested = {name: report.by_model(one) for name, one in trained.items()}
+    tested = {name: report.by_model(one, seconds) for name, one in trained.items()}
     if exact:
         tested[report.EXACT] = report.by_calculus(task)
-    plan = report.Plan(task.task, branches, length, longest, widest, problems, floor, least)
+    plan = report.Plan(task.task, branches, length, longest, widest, problems, floor, least, seconds)
     with _following() as say:
         found = report.profiles(tested, plan, task, say)
     if out is not None:
@@ -111,15 +114,7 @@ def _show(plan: "Plan", found: "list[Profile]") -> None:
     """Tables for people."""
     names = [one.name for one in found]
     ways = (
-        (
-            "k",
-            "by_k",
-            f"b = {plan.b}"
-            if found[0].by_b
-            else "hops, problems of one answer"
-            if plan.task == "families"
-            else "hops",
-        ),
+        ("k", "by_k", f"b = {plan.b}" if any(one.by_b for one in found) else "hops"),
         ("b", "by_b", f"k = {plan.k}"),
     )
     for axis, part, title in ways:
@@ -133,6 +128,8 @@ def _show(plan: "Plan", found: "list[Profile]") -> None:
             table((axis, *names), rows, title)
     rows = [(one.name, str(one.holds(plan.least))) for one in found]
     table(("model", f"{plan.least:g} holds up to k (95 % interval)"), rows)
+    if plan.task == "families":
+        typer.echo("note: problems that have several right answers are left out")
     for one in found:
         for note in one.notes:
             typer.echo(f"note: {one.name}: {note}")

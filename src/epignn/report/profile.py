@@ -5,6 +5,8 @@ so the largest k up to which it holds. Problems are generated from the seed of t
 walks alone grow; of kinship, those that have one right answer are taken.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -58,6 +60,7 @@ class Plan:
         problems: of each size, about as many.
         floor: a model that falls below this accuracy is tested no further.
         least: the accuracy that is to hold.
+        seconds: of a processor; a model that needs more for one size is tested no further.
     """
 
     task: str
@@ -68,6 +71,7 @@ class Plan:
     problems: int = 400
     floor: float = 0.5
     least: float = 0.95
+    seconds: float = 600.0
 
     def __post_init__(self) -> None:
         for name, least in (("b", 1), ("k", 2), ("longest", 2), ("widest", 1), ("problems", 1)):
@@ -183,7 +187,7 @@ def _tested(profile: Profile, right: Right, data: Dataset, cell: tuple[int, int]
     """What a model reaches on problems of one size; None, and a note, where they are too large for it."""
     try:
         count = int(right(data).sum())
-    except BadArgument as error:  # the limit of a model, told before it begins
+    except BadArgument as error:  # a limit of the model, or of our patience
         if not profile.by_k:
             raise
         profile.notes.append(f"not tested at {cell_name(*cell)} and beyond: {error}")
@@ -236,8 +240,8 @@ def subject(trained: "Trained") -> str:
     raise BadArgument(f"{trained.name} is a model of {experiment.data.task}, of which no problems are made.")
 
 
-def by_model(trained: "Trained") -> Right:
-    """Whether a model answers problems rightly.
+def by_model(trained: "Trained", seconds: float = math.inf) -> Right:
+    """Whether a model answers problems rightly; it is stopped after so many seconds of a processor.
 
     Raises:
         BadArgument: it is a model of links.
@@ -248,8 +252,14 @@ def by_model(trained: "Trained") -> Right:
     def right(data: Dataset) -> NDArray[np.bool_]:
         from epignn.learn.evaluate import scores
 
+        began = time.process_time()
+
+        def within(done: int, of: int) -> None:
+            if done < of and time.process_time() - began > seconds:
+                raise BadArgument(f"{trained.name} gave {done} of {of} answers in {seconds:g} s.")
+
         own, model = in_words_of(trained.name, data, trained.relations), trained.model
-        found = scores(model, type(model).prepare(own, model.config), batch_size=256)
+        found = scores(model, type(model).prepare(own, model.config), batch_size=64, report=within)
         marks: NDArray[np.bool_] = found.argmax(1) == own.label
         return marks
 

@@ -1,0 +1,100 @@
+"""The pages in docs/: their Python gives what they show, their commands run, in small, their files are there."""
+
+import doctest
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from epignn.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+SMALLER = {
+    "--per-label 100": "--per-label 1",
+    "epignn train": "epignn train --set data.validation=0.5 --set training.epochs=1",
+    "epignn profile": "epignn profile --longest 3 --widest 2 --problems 16",
+}
+"""What makes the commands quick."""
+LONG = ("epignn reproduce",)
+"""Commands that are not run here: tests of the command line have them."""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
+
+
+def commands(page: Path) -> list[str]:
+    lines = [line for block in blocks(page, "bash") for line in block.splitlines()]
+    return [line.partition("   #")[0].strip() for line in lines if line.strip()]
+
+
+def test_there_are_pages_with_commands():
+    assert {page.name for page in PAGES} >= {"extending.md", "own-loop.md"}
+    assert all(commands(page) for page in PAGES)
+
+
+def run(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run a command in this process, which saves loading torch once more; returns its exit code."""
+    program, *words = shlex.split(command)
+    arguments = [
+        name for word in words for name in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+    ]
+    if program == "python":
+        runpy.run_path(arguments[0], run_name="__main__")
+        return 0
+    monkeypatch.setattr(sys, "argv", [program, *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code or 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_run(page, tmp_path, monkeypatch, capsys):
+    """One after the other, in a folder that has the examples and the files that the page shows."""
+    monkeypatch.chdir(tmp_path)
+    torch.set_num_threads(1)
+    Path("examples").symlink_to(ROOT / "examples")
+    for block in blocks(page, "python"):
+        if named := re.match(r"# (\w+\.py)\n", block):
+            Path(named[1]).write_text(block, encoding="utf-8")
+    for command in commands(page):
+        if command.startswith(LONG):
+            continue
+        for words, fewer in SMALLER.items():
+            command = command.replace(words, fewer)
+        if command.startswith("epignn train"):
+            command += " --set data.walks=100" if "task.py" in command else " --set data.per_label=20"
+        assert command.startswith(("epignn ", "python ")), command
+        code = run(command, monkeypatch)
+        assert code == 0, (command, capsys.readouterr().err)
+
+
+def test_the_loop_of_ones_own_gives_what_is_shown():
+    pytest.importorskip("torch_geometric")
+    found = doctest.testfile(str(ROOT / "docs" / "own-loop.md"), module_relative=False)
+    assert found.attempted >= 20
+    assert found.failed == 0
+
+
+def test_the_model_is_shown_as_it_is():
+    """Every piece of code of the page is in the example, but for docstrings."""
+    example = (ROOT / "examples" / "model.py").read_text(encoding="utf-8")
+    lines = {line for line in example.splitlines() if line.strip()}
+    pieces = [block for block in blocks(ROOT / "docs" / "extending.md", "python") if not block.startswith("# ")]
+    assert len(pieces) >= 5
+    for piece in pieces:
+        for line in filter(str.strip, piece.splitlines()):
+            assert line in lines, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_it_names_is_there(page):
+    named = re.findall(r"((?:src|docs|tests|examples)/[\w/]+\.(?:py|md|toml))", page.read_text(encoding="utf-8"))
+    assert named
+    for name in named:
+        assert (ROOT / name).exists(), name
