@@ -4,5 +4,14 @@ from types import MappingProxyType
 
 from epignn.entries import Entries
 
-MODELS = Entries("model", "epignn.models", MappingProxyType({"epignn": "epignn.models.epignn:EpiGNN"}))
+MODELS = Entries(
+    "model",
+    "epignn.models",
+    MappingProxyType(
+        {
+            "epignn": "epignn.models.epignn:EpiGNN",
+            "ncrl": "epignn.models.ncrl:NCRL",
+        }
+    ),
+)
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
