@@ -21,6 +21,7 @@ MODELS = Entries(
             "lstm-triples": "epignn.models.recurrent:LSTMTriples",
             "gru-triples": "epignn.models.recurrent:GRUTriples",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
+            "ncrl": "epignn.models.ncrl:NCRL",
         }
     ),
 )

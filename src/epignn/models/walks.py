@@ -14,6 +14,7 @@ from torch import Tensor
 
 from epignn.data.dataset import Dataset, offsets
 from epignn.data.reach import FAR, distances, refuse_unreachable
+from epignn.errors import BadArgument
 from epignn.models.batch import owner, ranges
 
 Longs = NDArray[np.int64]
@@ -133,3 +134,24 @@ def _collected(found: list[tuple[Longs, Longs]], count: Longs, most: int, data: 
         torch.from_numpy(relation[kept]),
         torch.from_numpy(data.label.astype(np.int64)),
     )
+
+
+def edge_walks(data: Dataset, most: int) -> Walks:
+    """As `walks`, for models that need an edge to begin with.
+
+    Raises:
+        BadArgument: in some graph no path leads from head to tail, or they are one node.
+    """
+    same = np.flatnonzero(data.query_head == data.query_tail)
+    if len(same):
+        raise BadArgument(
+            f"head and tail are one node in {len(same)} of {len(data)} graphs, first in number {same[0]}: there is "
+            "no relation to read between them. Leave such graphs out."
+        )
+    return walks(data, most)
+
+
+def distinct(relation: Tensor) -> tuple[Tensor, Tensor]:
+    """(D, L), (W): the walks that differ, and which of them each walk is; many graphs have the same."""
+    found, which = torch.unique(relation, dim=0, return_inverse=True)
+    return found, which
