@@ -4,5 +4,15 @@ from types import MappingProxyType
 
 from epignn.entries import Entries
 
-MODELS = Entries("model", "epignn.models", MappingProxyType({"epignn": "epignn.models.epignn:EpiGNN"}))
+MODELS = Entries(
+    "model",
+    "epignn.models",
+    MappingProxyType(
+        {
+            "epignn": "epignn.models.epignn:EpiGNN",
+            "majority": "epignn.models.known:Majority",
+            "lookup": "epignn.models.known:Lookup",
+        }
+    ),
+)
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
