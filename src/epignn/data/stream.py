@@ -122,11 +122,11 @@ def digests(data: Dataset) -> NDArray[np.uint64]:
     source, target, label = (a.astype(np.uint64) for a in (data.edge_source, data.edge_target, data.edge_label))
     position = np.arange(len(label)) - np.repeat(data.edge_offset[:-1], data.edge_count)
     code = source << np.uint64(36) | target << np.uint64(8) | label
-    mixed = _mix(code + _mix(position.astype(np.uint64)))
+    mixed = mix(code + mix(position.astype(np.uint64)))
     return np.add.reduceat(mixed, data.edge_offset[:-1]) if len(data) else mixed
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Scatter 64-bit values (the finaliser of splitmix64)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -22,6 +22,8 @@ MODELS = Entries(
             "gru-triples": "epignn.models.recurrent:GRUTriples",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
             "ncrl": "epignn.models.ncrl:NCRL",
+            "majority": "epignn.models.known:Majority",
+            "lookup": "epignn.models.known:Lookup",
         }
     ),
 )
