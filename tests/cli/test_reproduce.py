@@ -57,3 +57,16 @@ def test_bad_input(epignn, results, arguments, message):
     ran = epignn("reproduce", *arguments, "--results", results)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_a_model_from_elsewhere_stands_in_the_table(epignn, tmp_path):
+    """Once its predictions were scored and recorded."""
+    cell = {"k": 0, "b": 0, "n": 10, "accuracy": 0.5}
+    folder = tmp_path / "graphlog"
+    folder.mkdir()
+    (folder / "theirs_seed0.json").write_text(
+        json.dumps({"variant": "theirs", "outside": True, "seed": 0, "cells": [cell]})
+    )
+    done = epignn("reproduce", "graphlog", "--report", "--results", tmp_path, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["rows"][0][:3] == ["theirs", "1", "0.500"]

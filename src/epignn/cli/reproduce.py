@@ -73,8 +73,10 @@ def reproduce(
     if report:
         rows_asked = {variant.name for variant in asked.variants}
         shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
-        if not shown:
-            raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
+    if only is None:
+        shown = [*shown, *(record for record in recorded if record.get("outside"))]
+    if not shown:
+        raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
     if name != what and only is None:  # whatever else was recorded there stands beside it
         suite, shown = suite_of_models(what, kinds_of(ALL) + [kind for kind in kinds if is_file(kind)]), recorded
         asked = suite

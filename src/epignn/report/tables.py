@@ -35,8 +35,8 @@ def cell_name(k: int, b: int) -> str:
 
 
 def by_variant(suite: Suite, records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records of the same row, over seeds: rows in the order of the suite, then others where it takes them."""
-    others = [record["variant"] for record in records] if suite.others else []
+    """Records of the same row, over seeds: rows in the order of the suite, then models from elsewhere."""
+    others = [record["variant"] for record in records if suite.others or record.get("outside")]
     names = dict.fromkeys([*(variant.name for variant in suite.variants), *others])
     found = {name: [record for record in records if record["variant"] == name] for name in names}
     return {name: runs for name, runs in found.items() if runs}
