@@ -31,6 +31,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/model.py
+	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
 
 clean:

@@ -49,6 +49,60 @@ def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_pa
     assert not list(tmp_path.iterdir())  # a quick run records nothing
 
 
+def test_the_benchmark_of_peers_has_a_line_for_every_model_and_records_nothing(tmp_path):
+    from epignn.models import MODELS
+
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(BENCHMARKS / "peers.py"), "--quick"]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.partition("  figure ")[0].splitlines()
+    assert [line[2:22].rstrip() for line in lines] == ["epignn, plain torch", *MODELS.names()]
+    assert "1.00 times plain EpiGNN" in lines[0]
+    assert all("parameters" in line for line in lines)
+    told = ("times plain EpiGNN", "no step: it learns by counting", "does not classify graphs")
+    assert [line for line in lines if not any(words in line for words in told)] == []
+    assert "lstm-triples graphs per second" in run.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_models_that_count_have_no_step_and_refusals_are_told(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    torch = pytest.importorskip("torch")
+    from epignn.models.api import Model, ModelConfig
+    from epignn.models.batch import GraphBatch
+
+    class Majority(Model):
+        def __init__(self, relations, config):
+            super().__init__(relations, config)
+            self.register_buffer("seen", torch.zeros(relations))
+
+        def count(self, graphs, epoch):
+            self.seen += sum(torch.bincount(part.label, minlength=self.relations) for part in graphs)
+            return 0.0
+
+        def scores(self, batch: GraphBatch):
+            return self.seen.expand(len(batch), -1)
+
+    class Silent(Model):
+        """Has a parameter, and no `scores`."""
+
+        def __init__(self, relations, config):
+            super().__init__(relations, config)
+            self.unused = torch.nn.Parameter(torch.zeros(3))
+
+    peers = script("peers")
+    data = peers.problems([(2, 1)], 16)
+    counting = Majority(8, ModelConfig())
+    found = peers.figures_of(counting, data, data, 0.01)
+    assert (found["step"], found["parameters"]) == ("no step: it learns by counting", 0)
+    assert found["graphs_per_second"] > 0
+    assert counting.seen.sum() == len(data)
+    found = peers.figures_of(Silent(8, ModelConfig()), data, data, 0.01)
+    assert found == {"parameters": 3, "refusal": "Silent does not classify graphs: it has no method `scores`."}
+    assert peers.line("silent", found).endswith(found["refusal"])
+
+
 def test_ratios_tell_how_many_times_better(record):
     now = {
         "x": {"seconds": 2.0, "graphs_per_second": 30.0, "regions": 5, "gqr_seconds": 1.0},

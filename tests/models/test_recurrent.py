@@ -12,7 +12,7 @@ from epignn.errors import BadArgument
 from epignn.learn.config import load_experiment
 from epignn.models import MODELS
 from epignn.models.api import Model, build
-from epignn.models.recurrent import PathConfig, TriplesConfig, last_states
+from epignn.models.recurrent import STEPS, PathConfig, TriplesConfig, last_states, turned_round
 from tests.models.conftest import problems, random_graphs
 from tests.models.test_triples import by_loop
 
@@ -26,10 +26,10 @@ def make(name: str, **options: int) -> Model:
     return build(kind, 8, kind.Config(width=5, **options), 0).double().eval()
 
 
-def read(name: str, network: nn.RNNBase, tokens: list[torch.Tensor], suffix: str = "") -> torch.Tensor:
+def read(name: str, network: nn.RNNBase, tokens: list[torch.Tensor]) -> torch.Tensor:
     """The last state by a loop over torch's cell."""
     cell = CELLS[name][1](network.input_size, network.hidden_size).double()
-    cell.load_state_dict({key: getattr(network, f"{key}_l0{suffix}") for key in cell.state_dict()})
+    cell.load_state_dict({key: getattr(network, f"{key}_l0") for key in cell.state_dict()})
     state = torch.zeros(1, network.hidden_size, dtype=torch.float64)
     memory = torch.zeros_like(state)
     for token in tokens:
@@ -72,26 +72,66 @@ def test_over_triples_equals_loops_over_the_cell_both_ways(name, graphs):
         codes = []
         for tokens in (story, query):
             vectors = [model.embedding.weight[token] for token in tokens]
-            codes.append(read(name.partition("-")[0], model.encoder, vectors))
-            codes.append(read(name.partition("-")[0], model.encoder, vectors[::-1], "_reverse"))
+            codes.append(read(name.partition("-")[0], model.ahead, vectors))
+            codes.append(read(name.partition("-")[0], model.back, vectors[::-1]))
         torch.testing.assert_close(found[g], model.output(torch.cat(codes)))
 
 
-@pytest.mark.parametrize("both", [False, True])
-@pytest.mark.parametrize("kind", [network for network, _ in CELLS.values()])
-def test_what_stands_behind_the_end_changes_nothing(kind, both):
-    generator = torch.Generator().manual_seed(0)
-    network = kind(3, 4, batch_first=True, bidirectional=both)
+NETWORKS = [network for network, _ in CELLS.values()]
+
+
+def last_state(found: torch.Tensor | tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """The state that torch's network returns; of an LSTM the first of two."""
+    return found[0] if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_what_stands_behind_the_end_changes_nothing(kind, rng):
+    network, embedding = kind(3, 4, batch_first=True), nn.Embedding(9, 3)
     length = torch.tensor([2, 0, 5, 1])
-    one, other = (torch.randn((4, 5, 3), generator=generator) for _ in range(2))
-    behind = torch.arange(5) >= length[:, None]
-    changed = torch.where(behind[..., None], other, one)
-    state = last_states(network, one, length)
-    assert torch.equal(state, last_states(network, changed, length))
-    assert not torch.equal(state, last_states(network, other, length))
-    assert state.shape == (4, 8 if both else 4)
-    assert (state[1] == 0).all()
-    assert (state[[0, 2, 3]] != 0).all()
+    one, other = torch.from_numpy(rng.integers(0, 9, (2, 4, 5)))
+    changed = torch.where(torch.arange(5) >= length[:, None], other, one)
+    state = last_states(network, embedding, one, length)
+    assert torch.equal(state, last_states(network, embedding, changed, length))
+    assert not torch.equal(state, last_states(network, embedding, other, length))
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_long_and_short_sequences_are_read_as_each_alone_from_both_ends(kind, rng):
+    """By torch's own network in both directions; sequences of up to four calls, and empty ones."""
+    both, embedding = kind(3, 4, batch_first=True, bidirectional=True).double(), nn.Embedding(9, 3).double()
+    ahead, back = (kind(3, 4, batch_first=True).double() for _ in range(2))
+    ahead.load_state_dict({name: value for name, value in both.state_dict().items() if "reverse" not in name})
+    back.load_state_dict({name: both.state_dict()[f"{name}_reverse"] for name in back.state_dict()})
+    length = torch.from_numpy(rng.integers(0, 4 * STEPS, 30))
+    length[:3] = torch.tensor([0, STEPS, STEPS + 1])
+    token = torch.from_numpy(rng.integers(0, 9, (30, 4 * STEPS)))
+    state = torch.cat(
+        [
+            last_states(ahead, embedding, token, length),
+            last_states(back, embedding, turned_round(token, length), length),
+        ],
+        1,
+    )
+    assert not state[0].any()
+    for g in length.nonzero().flatten().tolist():
+        alone = both(embedding(token[g : g + 1, : int(length[g])]))[1]
+        torch.testing.assert_close(state[g], last_state(alone).flatten())
+        embedding.zero_grad()
+        state[g].sum().backward(retain_graph=True)
+        gradient = embedding.weight.grad.clone()
+        embedding.zero_grad()
+        last_state(alone).sum().backward()
+        torch.testing.assert_close(gradient, embedding.weight.grad)
+
+
+def test_nothing_to_read():
+    for kind in NETWORKS:
+        network, embedding = kind(3, 4, batch_first=True), nn.Embedding(9, 3)
+        for graphs in (0, 2):
+            empty = torch.zeros((graphs, 0), dtype=torch.int64)
+            state = last_states(network, embedding, empty, torch.zeros(graphs, dtype=torch.int64))
+            assert torch.equal(state, torch.zeros(graphs, 4))
 
 
 @pytest.mark.parametrize("name", PATHS + TRIPLES)

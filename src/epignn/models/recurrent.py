@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
@@ -24,6 +24,9 @@ from epignn.models.triples import Triples, triples
 from epignn.models.walks import Walks, walks
 
 Network = nn.RNN | nn.LSTM | nn.GRU
+STEPS = 16
+"""So many steps are read in one call. Torch goes back through a step at the cost of all steps of its call, so that
+one call for long sequences takes three times as long (graphs of up to 100 facts)."""
 RECIPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "classify": (
@@ -36,20 +39,31 @@ RECIPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def last_states(network: Network, input_GLD: Tensor, length_G: Tensor) -> Tensor:
-    """(G, D), or (G, 2D) in both directions: the state of a network when it has read each sequence.
+def last_states(network: Network, embedding: nn.Embedding, token_GL: Tensor, length_G: Tensor) -> Tensor:
+    """(G, D): the state of a network when it has read each sequence, from its first token to its last.
 
     What stands behind the end of a sequence is not read. Where there is nothing to read, the state stays at its
     initial zeros.
     """
-    if not input_GLD.shape[1]:
-        input_GLD = input_GLD.new_zeros(len(input_GLD), 1, input_GLD.shape[2])
-    at_least_1 = length_G.clamp(min=1).cpu()  # torch packs no empty sequence: those read a token, forgotten below
-    packed = pack_padded_sequence(input_GLD, at_least_1, batch_first=True, enforce_sorted=False)
-    last = network(packed)[1]
-    state = last[0] if isinstance(network, nn.LSTM) else last  # (directions, G, D)
-    read: Tensor = state.transpose(0, 1).flatten(1) * (length_G > 0).to(state.dtype)[:, None]
-    return read
+    order = length_G.argsort(descending=True, stable=True)  # so those that have not ended are the first
+    token_GL, length = token_GL[order], length_G[order].cpu()
+    lstm = isinstance(network, nn.LSTM)  # it has two states, of which the first is seen from outside
+    state = torch.zeros(1 + lstm, len(order), network.hidden_size).to(embedding.weight)
+    for first in range(0, max(length.tolist(), default=0), STEPS):
+        reading = int((length > first).sum())
+        window = token_GL[:reading, first : first + STEPS], (length[:reading] - first).clamp(max=STEPS)
+        packed = pack_padded_sequence(*window, batch_first=True)
+        before = state[:, :reading]
+        read = PackedSequence(embedding(packed.data), packed.batch_sizes)
+        last = network(read, before.chunk(2) if lstm else before)[1]
+        state = torch.cat([torch.cat(last) if lstm else last, state[:, reading:]], 1)
+    return state[0, order.argsort()]
+
+
+def turned_round(token_GL: Tensor, length_G: Tensor) -> Tensor:
+    """(G, L): each sequence from its last token to its first."""
+    place = length_G[:, None] - 1 - torch.arange(token_GL.shape[1], device=token_GL.device)
+    return token_GL.gather(1, place.clamp(min=0))
 
 
 @dataclass(frozen=True)
@@ -90,8 +104,8 @@ class OverPath(Model):
 
     def scores(self, batch: Walks) -> Tensor:
         """(G, R): see `Model.scores`."""
-        relation_GL = batch.relation.clamp(min=0)
-        scores: Tensor = self.output(last_states(self.encoder, self.embedding(relation_GL), batch.length))
+        state = last_states(self.encoder, self.embedding, batch.relation, batch.length)
+        scores: Tensor = self.output(state)
         return scores
 
 
@@ -150,7 +164,8 @@ class OverTriples(Model):
     def __init__(self, relations: int, config: TriplesConfig) -> None:
         super().__init__(relations, config)
         self.embedding = nn.Embedding(config.entities + relations, config.width)
-        self.encoder = self.network(config.width, config.width, batch_first=True, bidirectional=True)
+        self.ahead = self.network(config.width, config.width, batch_first=True)
+        self.back = self.network(config.width, config.width, batch_first=True)
         self.output = nn.Linear(4 * config.width, relations)
 
     @classmethod
@@ -165,10 +180,11 @@ class OverTriples(Model):
     def scores(self, batch: Triples) -> Tensor:
         """(G, R): see `Model.scores`."""
         story_GL, query_G2 = self.tokens(batch)
-        codes = (
-            last_states(self.encoder, self.embedding(story_GL), 3 * batch.length),
-            last_states(self.encoder, self.embedding(query_G2), torch.full_like(batch.length, 2)),
-        )
+        codes = [
+            last_states(network, self.embedding, token_GL, length_G)
+            for tokens, length_G in ((story_GL, 3 * batch.length), (query_G2, torch.full_like(batch.length, 2)))
+            for network, token_GL in ((self.ahead, tokens), (self.back, turned_round(tokens, length_G)))
+        ]
         scores: Tensor = self.output(torch.cat(codes, 1))
         return scores
 
