@@ -11,6 +11,7 @@ MODELS = Entries(
         {
             "epignn": "epignn.models.epignn:EpiGNN",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
+            "nbfnet": "epignn.models.nbfnet:NBFNet",
         }
     ),
 )
