@@ -9,7 +9,7 @@ from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
 from epignn.learn.losses import cross_entropy
-from epignn.models import edge_transformer
+from epignn.models import edge_transformer, memory
 from epignn.models.api import build
 from epignn.models.edge_transformer import EdgeTransformer, EdgeTransformerConfig, Values
 from epignn.tasks.star import generated
@@ -90,8 +90,8 @@ def test_what_is_computed_again_to_save_memory_gives_the_same_gradients(monkeypa
     data = problems()
     gradients = []
     for kept, together in ((2**40, 2**40), (0, 2**18)):
-        monkeypatch.setattr(edge_transformer, "KEPT", kept)
-        monkeypatch.setattr(edge_transformer, "TOGETHER", together)
+        monkeypatch.setattr(memory, "KEPT", kept)
+        monkeypatch.setattr(memory, "TOGETHER", together)
         made = model()
         found = made.scores(EdgeTransformer.prepare(data, made.config))
         cross_entropy(found, torch.from_numpy(data.label).long()).backward()
@@ -102,8 +102,8 @@ def test_what_is_computed_again_to_save_memory_gives_the_same_gradients(monkeypa
 
 def test_dropout_is_drawn_once_for_what_is_computed_again(monkeypatch):
     """The gradient of a recomputed step is that of the scores that were given: compare with a difference."""
-    monkeypatch.setattr(edge_transformer, "KEPT", 0)
-    monkeypatch.setattr(edge_transformer, "TOGETHER", 2**18)
+    monkeypatch.setattr(memory, "KEPT", 0)
+    monkeypatch.setattr(memory, "TOGETHER", 2**18)
     made = model().train()
     graphs = EdgeTransformer.prepare(problems(), made.config)
     weight = made.output[2].weight

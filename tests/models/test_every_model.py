@@ -28,6 +28,7 @@ RELATIONS = len(load("rcc8"))
 SMALL: dict[str, dict[str, int]] = {
     "edge-transformer": {"width": 32, "rounds": 3},
     "ncrl": {"width": 32},
+    "nbfnet": {"width": 32},
 }
 """Settings that make a model of these tests small, where its own would take long."""
 

@@ -24,6 +24,7 @@ MODELS = Entries(
             "ncrl": "epignn.models.ncrl:NCRL",
             "majority": "epignn.models.known:Majority",
             "lookup": "epignn.models.known:Lookup",
+            "nbfnet": "epignn.models.nbfnet:NBFNet",
         }
     ),
 )

@@ -13,21 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument, TooLarge
 from epignn.models.api import Model, ModelConfig
 from epignn.models.batch import GraphBatch
 from epignn.models.dropout import dropout
+from epignn.models.memory import compute, parts
 from epignn.models.prepare import prepare
 
 LARGEST = 4 * 2**30
 """Bytes that one graph alone may take in training; larger graphs are refused."""
-KEPT = 2**30
-"""Bytes that a training step may keep for its backward pass; what goes beyond is computed again there."""
-TOGETHER = 2**28
-"""Bytes of the graphs that pass through the rounds together, if there is more than one."""
 BLOCK = 2**18
 """Numbers that attention multiplies at a time: as many as stay in the cache of a processor."""
 
@@ -254,19 +250,9 @@ class EdgeTransformer(Model):
         """(B, R): of every relation between head and tail; high is likely."""
         nodes = batch.node_offset.diff().long()
         order = nodes.argsort(stable=True)
-        taken = self.config.bytes_of(nodes[order].cpu()).cumsum(0)
-        parts, first = [], 0
-        while first < len(batch):
-            before = int(taken[first - 1]) if first else 0
-            last = max(first + 1, int(torch.searchsorted(taken, before + TOGETHER, right=True)))
-            part = batch.select(order[first:last])
-            alone = last - first == len(batch)  # computing the only part again would save nothing
-            if torch.is_grad_enabled() and int(taken[last - 1]) > KEPT and not alone:
-                parts.append(checkpoint(self._scores, part, use_reentrant=False))
-            else:
-                parts.append(self._scores(part))
-            first = last
-        return torch.cat(parts)[order.argsort()]
+        taken = self.config.bytes_of(nodes[order].cpu())
+        found = [compute(kept, self._scores, batch.select(order[first:last])) for first, last, kept in parts(taken)]
+        return torch.cat(found)[order.argsort()]
 
     def _scores(self, batch: GraphBatch) -> Tensor:
         """(B, R): of graphs in order of their size."""

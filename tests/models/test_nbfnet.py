@@ -1,0 +1,222 @@
+"""NBFNet against a loop in numpy over nodes and edges, a graph worked by hand, and one pass a question."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from epignn.data.dataset import Dataset
+from epignn.data.graph import Graph
+from epignn.errors import BadArgument
+from epignn.learn.config import load_experiment
+from epignn.learn.losses import cross_entropy
+from epignn.learn.objectives.rank import Sampler
+from epignn.models import memory
+from epignn.models.api import build
+from epignn.models.links import Heads, Questions
+from epignn.models.nbfnet import NBFNet, NBFNetConfig
+from tests.conftest import random_graph
+from tests.models.conftest import random_graphs
+
+pytestmark = pytest.mark.numeric
+Floats = NDArray[np.float64]
+EVERY = [(message, aggregate) for message in ("transe", "distmult") for aggregate in ("min", "sum", "pna")]
+
+
+def model(relations: int = 8, **settings: object) -> NBFNet:
+    made = build(NBFNet, relations, NBFNetConfig(**{"width": 5, "rounds": 3, **settings}), 0)
+    assert isinstance(made, NBFNet)
+    return made.double().eval()
+
+
+def by_loops(made: NBFNet, nodes: int, edges: list[tuple[int, int, int]], head: int, query: Floats) -> Floats:
+    """(V, D): the states of one graph, node by node, as the paper's formulas have it."""
+    weights = {name: value.detach().numpy() for name, value in made.state_dict().items()}
+    config = made.config
+    boundary = np.zeros((nodes, config.width))
+    boundary[head] = query
+    degree = np.array([1 + sum(target == v for _, _, target in edges) for v in range(nodes)])
+    state = boundary
+    for number in range(config.rounds):
+        own = f"layers.{0 if config.shared else number}"
+        if config.dependent:
+            mapped = weights[f"{own}.relation.weight"] @ query + weights[f"{own}.relation.bias"]
+            vectors = mapped.reshape(-1, config.width)
+        else:
+            vectors = weights[f"{own}.relation.weight"]
+        after = np.zeros_like(state)
+        for v in range(nodes):
+            received = [boundary[v]]
+            for source, label, target in edges:
+                if target == v and config.message == "transe":
+                    received.append(state[source] + vectors[label])
+                elif target == v:
+                    received.append(state[source] * vectors[label])
+            if config.aggregate == "pna":
+                spread = np.sqrt(np.maximum(np.var(received, 0), 1e-6))
+                four = [np.mean(received, 0), np.max(received, 0), np.min(received, 0), spread]
+                scale = np.log(degree[v]) / np.log(degree).mean()
+                joined = np.concatenate([*four, *(scale * f for f in four), *(f / max(scale, 1e-2) for f in four)])
+            else:
+                joined = np.min(received, 0) if config.aggregate == "min" else np.sum(received, 0)
+            raw = weights[f"{own}.linear.weight"] @ np.concatenate([state[v], joined])
+            raw = raw + weights[f"{own}.linear.bias"]
+            normed = (raw - raw.mean()) / np.sqrt(raw.var() + 1e-5)
+            normed = normed * weights[f"{own}.norm.weight"] + weights[f"{own}.norm.bias"]
+            after[v] = np.maximum(normed, 0) + state[v]
+        state = after
+    return state
+
+
+def output(made: NBFNet, values: Floats) -> Floats:
+    weights = {name: value.detach().numpy() for name, value in made.output.state_dict().items()}
+    hidden = np.maximum(values @ weights["0.weight"].T + weights["0.bias"], 0)
+    return np.asarray(hidden @ weights["2.weight"].T + weights["2.bias"])
+
+
+def edges_of(data: Dataset, g: int) -> list[tuple[int, int, int]]:
+    own = slice(data.edge_offset[g], data.edge_offset[g + 1])
+    columns = (data.edge_source[own], data.edge_label[own], data.edge_target[own])
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(("message", "aggregate"), EVERY)
+def test_scores_are_those_of_a_loop_over_nodes(rng, message, aggregate, shared):
+    made = model(message=message, aggregate=aggregate, shared=shared)
+    data = random_graphs(rng, 12)  # with cycles, loops, parallel edges, and nodes that receive nothing
+    found = made.scores(NBFNet.prepare(data, made.config)).detach().numpy()
+    query = made.query.weight.detach().numpy()[0]
+    for g, line in enumerate(found):
+        states = by_loops(made, int(data.node_count[g]), edges_of(data, g), int(data.query_head[g]), query)
+        expected = output(made, np.concatenate([states[data.query_tail[g]], query]))
+        np.testing.assert_allclose(line, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_graph_worked_by_hand():
+    """0 -r0-> 1 -r1-> 2, r0 = (1, 2), r1 = (-1, 5), a query (3, 4), sums, one round after another.
+
+    W gives ⊕ alone, and the norm leaves +1 and -1 of two components, the larger and the smaller; ReLU leaves +1.
+    """
+    made = model(2, width=2, rounds=2, message="transe", aggregate="sum", shared=True)
+    layer = made.layers[0]
+    with torch.no_grad():
+        made.query.weight.copy_(torch.tensor([[3.0, 4.0]]))
+        layer.relation.weight.copy_(torch.tensor([[1.0, 2.0], [-1.0, 5.0]]))
+        layer.linear.weight.copy_(torch.tensor([[0.0, 0, 1, 0], [0, 0, 0, 1]]))
+        layer.linear.bias.zero_()
+    data = Dataset(("a", "b"), [3], [0, 2], [0, 1], [1, 2], [0, 1], [0], [2], [0])
+    seen = []
+    made.output.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    made.scores(NBFNet.prepare(data, made.config))
+    # Round 1: node 0 joins its boundary, (3, 4): adds (0, 1). Node 1 hears (3, 4) + (1, 2) = (4, 6): adds (0, 1).
+    # Node 2 hears (0, 0) + (-1, 5): adds (0, 1). Round 2: node 2 hears (0, 1) + (-1, 5) = (-1, 6): adds (0, 1).
+    expected = torch.tensor([[0.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
+    torch.testing.assert_close(seen[0], expected, rtol=0, atol=1e-4)  # the norm divides by a little more than 1
+
+
+# -- links --
+
+
+def asked(graph: Graph, rng: np.random.Generator) -> Questions:
+    return Sampler(graph, 0.5, 6).ask(rng.permutation(len(graph.entities))[:7].astype(np.int32), rng).questions
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+@pytest.mark.parametrize(("message", "aggregate"), [("distmult", "pna"), ("transe", "min")])
+def test_ranks_are_those_of_a_loop_over_nodes(graph, rng, message, aggregate, dependent):
+    made = model(6, message=message, aggregate=aggregate, links=True, dependent=dependent)
+    heads = [int(head) for head in np.unique(graph.facts[:, 0])[:5]]
+    own = [np.flatnonzero((graph.facts[:, 0] == head) | (graph.facts[:, 2] == head)) for head in heads]
+    left_out = [graph.edges.of_fact[facts[: len(facts) // 2]].ravel() for facts in own]
+    wanted = [rng.integers(0, len(graph.entities), 4).astype(np.int32) for _ in heads]
+    relation = rng.integers(0, 6, 2 * len(heads))
+    row = np.repeat(np.arange(len(heads)), 2)[:, None] * 4 + rng.integers(0, 4, (2 * len(heads), 3))
+    shuffled = rng.permutation(len(row))
+    relation, row = relation[shuffled], row[shuffled]
+    found = made.rank(Questions(graph.edges, Heads.of(heads, left_out, wanted), relation, row)).detach().numpy()
+    target = np.repeat(np.arange(len(graph.entities)), np.diff(graph.edges.offset))
+    for q, line in enumerate(found):
+        h = row[q, 0] // 4
+        stays = np.setdiff1d(np.arange(len(target)), left_out[h])
+        columns = (graph.edges.source[stays], graph.edges.label[stays], target[stays])
+        edges = list(zip(*(column.tolist() for column in columns), strict=True))
+        query = made.query.weight.detach().numpy()[relation[q]]
+        states = by_loops(made, len(graph.entities), edges, heads[h], query)
+        nodes = [wanted[h][place % 4] for place in row[q]]
+        expected = [output(made, np.concatenate([states[node], query]))[0] for node in nodes]
+        np.testing.assert_allclose(line, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_the_scorer_of_all_entities_gives_the_ranks_of_questions(graph):
+    made = model(6, message="distmult", aggregate="pna", links=True)
+    relations, every = np.array([4, 0, 1]), np.arange(len(graph.entities), dtype=np.int32)
+    scorer = made.scorer(graph)
+    for head in (0, 7):
+        passes = Heads.everything([head, 3], len(every))
+        row = np.broadcast_to(np.arange(len(every)), (len(relations), len(every)))
+        found = made.rank(Questions(graph.edges, passes, relations, row)).detach().numpy()
+        np.testing.assert_allclose(scorer(head, relations), found, rtol=1e-5, atol=1e-5)
+
+
+def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypatch, graph, rng):
+    questions, gradients = asked(graph, rng), []
+    for kept, together in ((2**40, 2**40), (0, 1)):
+        monkeypatch.setattr(memory, "KEPT", kept)
+        monkeypatch.setattr(memory, "TOGETHER", together)
+        made = model(6, message="distmult", aggregate="pna", links=True)
+        found = made.rank(questions)
+        cross_entropy(found, torch.zeros(len(found), dtype=torch.long)).backward()
+        gradients.append([parameter.grad for parameter in made.parameters()])
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_large_graphs_are_answered_in_parts(monkeypatch, rng):
+    made, data = model(), random_graphs(rng, 12)
+    graphs = NBFNet.prepare(data, made.config)
+    whole = made.scores(graphs)
+    monkeypatch.setattr(memory, "TOGETHER", 1)
+    torch.testing.assert_close(made.scores(graphs), whole)
+
+
+def test_gradients_reach_every_parameter_of_links(graph, rng):
+    for dependent in (False, True):
+        made = model(6, message="distmult", aggregate="pna", links=True, dependent=dependent)
+        found = made.rank(asked(graph, rng))
+        cross_entropy(found, torch.zeros(len(found), dtype=torch.long)).backward()
+        for name, parameter in made.named_parameters():
+            assert (parameter.grad != 0).any(), name
+
+
+def test_a_graph_without_edges_has_finite_scores():
+    empty = Graph(("a", "b", "c"), ("r",), np.zeros((0, 3), dtype=np.int32))
+    made = model(2, message="distmult", aggregate="pna", links=True)
+    assert np.isfinite(made.scorer(empty)(0, np.array([0, 1]))).all()
+
+
+def test_the_recipe_of_links_makes_a_model_that_ranks():
+    experiment = load_experiment("links", ['model.kind="nbfnet"'])
+    assert experiment.model == NBFNetConfig(width=32, rounds=6, message="distmult", aggregate="pna", links=True)
+    assert experiment.objective.negatives == 32
+    made = build(NBFNet, 6, experiment.model, 0)
+    assert made.rank(asked(random_graph(1), np.random.default_rng(0))).shape[1] == 7
+
+
+def test_a_model_of_the_other_task_says_so(graph, rng):
+    with pytest.raises(BadArgument, match=r"model\.links=true"):
+        model(6).rank(asked(graph, rng))
+    data = random_graphs(rng, 2)
+    with pytest.raises(BadArgument, match=r"model\.links=false"):
+        model(links=True).scores(NBFNet.prepare(data, NBFNetConfig()))
+
+
+@pytest.mark.parametrize("settings", [{"rounds": 0}, {"message": "rotate"}, {"aggregate": "mean"}])
+def test_settings_that_make_no_model_are_refused(settings):
+    with pytest.raises(BadArgument, match="must be"):
+        NBFNetConfig(**settings)
+
+
+def test_relations_depend_on_a_question_only_where_one_is_asked():
+    with pytest.raises(BadArgument, match="asks for links = true"):
+        NBFNetConfig(dependent=True)
