@@ -28,7 +28,7 @@ from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
 from epignn.learn.run import objective_of, train
 from epignn.models.api import Model
 from epignn.models.baselines import BASELINES
-from epignn.report.record import circumstances, peak_mb, read_records, write_record
+from epignn.report.record import circumstances, forget_peak, peak_mb, read_records, write_record
 from epignn.report.suites import Suite, Variant, file_stem
 from epignn.tasks.api import TEST_SEED, GraphTask, LinkTask
 
@@ -136,6 +136,7 @@ def _run(
     """Train and test one model."""
     about = f"{variant.name}, seed {seed}"
     say(f"{about}: preparing")
+    forget_peak()
 
     def report(epoch: Epoch) -> None:
         say(
