@@ -18,7 +18,6 @@ from epignn.learn.objectives.classify import Classify
 from epignn.learn.run import train
 from epignn.models import MODELS
 from epignn.models.api import Model, ModelConfig, build, device_of
-from epignn.models.known import Majority
 from epignn.tasks.star import generated
 
 pytestmark = pytest.mark.numeric
@@ -33,7 +32,13 @@ SMALL: dict[str, dict[str, int]] = {
 """Settings that make a model of these tests small, where its own would take long."""
 
 
-@pytest.fixture(params=[*MODELS.names(), OWN], ids=lambda name: name.rpartition(":")[2])
+NAMES = (*MODELS.names(), OWN)
+COUNTED = tuple(name for name in MODELS.names() if MODELS.get(name).count is not Model.count)
+by_gradients = pytest.mark.parametrize("kind", [n for n in NAMES if n not in COUNTED], indirect=True)
+by_counting = pytest.mark.parametrize("kind", [n for n in COUNTED if n != "majority"], indirect=True)
+
+
+@pytest.fixture(params=NAMES, ids=lambda name: name.rpartition(":")[2])
 def kind(request) -> type[Model]:
     return MODELS.get(request.param, allowed([EXAMPLE]))
 
@@ -66,14 +71,8 @@ def test_scores_are_a_number_for_every_relation(model):
     assert torch.isfinite(found).all()
 
 
-def counts(model: Model) -> bool:
-    """Whether it learns without gradients."""
-    return not list(model.parameters())
-
-
+@by_gradients
 def test_gradients_reach_every_parameter(model):
-    if counts(model):
-        pytest.skip("it has no parameters")
     data = problems()
     cross_entropy(scores(model, data), torch.from_numpy(data.label).long()).backward()
     for name, parameter in model.named_parameters():
@@ -108,12 +107,11 @@ def test_a_batch_of_one_equals_one_of_many(model):
     torch.testing.assert_close(whole, alone, rtol=1e-4, atol=1e-4)
 
 
+@by_gradients
 def test_the_seed_makes_the_model_and_nothing_else(kind, config):
     before = torch.random.get_rng_state()
     first, same, other = (build(kind, RELATIONS, config, seed) for seed in (3, 3, 4))
     assert torch.equal(torch.random.get_rng_state(), before)
-    if counts(first):
-        pytest.skip("it has no parameters")
     pairs = list(zip(first.parameters(), same.parameters(), other.parameters(), strict=True))
     assert all(torch.equal(a, b) for a, b, _ in pairs)
     assert not all(torch.equal(a, c) for a, _, c in pairs)
@@ -154,9 +152,8 @@ def test_a_run_resumes_to_the_same_bits_and_loads(kind, tmp_path, request):
     )
 
 
+@by_gradients
 def test_eight_graphs_are_learnt_by_heart(model):
-    if counts(model):
-        pytest.skip("it has no parameters; see the next test")
     data = generated(load("rcc8"), 3, 1, 1, 2)
     assert len(data) == RELATIONS
     graphs, label = type(model).prepare(data, model.config), torch.from_numpy(data.label).long()
@@ -171,9 +168,8 @@ def test_eight_graphs_are_learnt_by_heart(model):
     pytest.fail(f"after 400 steps {(found.argmax(1) == label).sum()} of {len(label)} graphs are known")
 
 
+@by_counting
 def test_eight_graphs_of_two_steps_are_counted(model):
-    if not counts(model) or isinstance(model, Majority):
-        pytest.skip("it learns by gradients, or says the same of every graph")
     data = generated(load("rcc8"), 2, 1, 1, 2)
     graphs, label = type(model).prepare(data, model.config), torch.from_numpy(data.label).long()
     assert not (model.scores(graphs).argmax(1) == label).all()
