@@ -12,6 +12,8 @@ MODELS = Entries(
             "epignn": "epignn.models.epignn:EpiGNN",
             "majority": "epignn.models.known:Majority",
             "lookup": "epignn.models.known:Lookup",
+            "counted": "epignn.models.counted:Counted",
+            "counted-em": "epignn.models.counted:CountedEM",
         }
     ),
 )
