@@ -9,7 +9,7 @@ import torch
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
 from epignn.models import pairs as module
-from epignn.models.pairs import prepare_pairs
+from epignn.models.pairs import closed_pairs, prepare_pairs
 from tests.models.conftest import random_graphs
 
 
@@ -107,3 +107,25 @@ def test_refusals():
     same = Dataset(("r",), [2], [0, 1], [0], [1], [0], [1], [1], [0])
     with pytest.raises(BadArgument, match="one entity alone"):
         prepare_pairs(same)
+
+
+def test_closed_pairs_are_those_of_the_last_round(rng):
+    data = random_graphs(rng, 40)
+    whole, closed = prepare_pairs(data, int(data.node_count.max())), closed_pairs(data)
+    for name in ("pair_offset", "query", "label"):
+        assert torch.equal(getattr(closed, name), getattr(whole, name))
+
+    def messages(received: module.PairRound) -> set[tuple[int, ...]]:
+        target = np.repeat(np.arange(len(received.offset) - 1), np.diff(received.offset.numpy()))
+        return set(zip(target.tolist(), received.left.tolist(), received.right.tolist(), strict=True))
+
+    facts, made = (messages(received) for received in closed.rounds)
+    assert facts == messages(whole.rounds[0])
+    assert facts | made == messages(whole.rounds[-1])
+    assert not facts & made
+
+
+def test_too_many_compositions_are_refused_with_the_limit(rng, monkeypatch):
+    monkeypatch.setattr(module, "COMPOSITIONS", 10)
+    with pytest.raises(BadArgument, match="at most 10 are made at a time"):
+        closed_pairs(random_graphs(rng, 40))

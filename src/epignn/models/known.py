@@ -10,14 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from epignn.data.dataset import Dataset
 from epignn.data.stream import mix
 from epignn.models.api import Model, ModelConfig
-from epignn.models.batch import owner
-from epignn.models.walks import Longs, Walks, walks
+from epignn.models.walks import Walks, walks
 
 ONCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"classify": ('objective.loss="cross_entropy"', "training.epochs=1", "training.batch_size=8192")}
@@ -142,17 +140,9 @@ def _found(key: Tensor, seen: Tensor, asked: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _keys(batch: Walks) -> tuple[Tensor, Tensor]:
-    """A number for each graph and for each walk: the same for the same walks, in any order, and for no others.
-
-    They are digests of 64 bits: two of a million different walks share one with a probability of 3e-8.
-    """
-    relation = batch.relation.cpu().numpy()
-    key: NDArray[np.uint64] = np.zeros(len(relation), dtype=np.uint64)
-    for step in relation.T:
-        inside = step >= 0
-        key[inside] = mix(key[inside] + step[inside].astype(np.uint64))
+    """A number for each graph, the same for the same walks in any order, and one for each walk."""
+    walk = batch.digests()
     whole = np.zeros(len(batch), dtype=np.uint64)
-    graph: Longs = owner(batch.offset.cpu()).numpy()
-    np.add.at(whole, graph, mix(key))
+    np.add.at(whole, batch.graph.cpu().numpy(), mix(walk))
     device = batch.label.device
-    return torch.from_numpy(whole.view(np.int64)).to(device), torch.from_numpy(key.view(np.int64)).to(device)
+    return torch.from_numpy(whole.view(np.int64)).to(device), torch.from_numpy(walk.view(np.int64)).to(device)

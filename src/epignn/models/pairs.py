@@ -24,6 +24,8 @@ CHUNK = 1 << 23
 """Triples of entities that are looked at together while structures are made."""
 PAIRS = 20_000
 """Pairs that are scored together: at 64 components in 8 facets, 40 MB of matrices."""
+COMPOSITIONS = 1 << 26
+"""So many compositions of pairs are listed at most: 2 GB while they are made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,65 @@ def prepare_pairs(data: Dataset, rounds: int | None = None) -> PairBatch:
         torch.from_numpy(data.label.astype(np.int64)),
         tuple(_round(messages, int(pair_offset[-1])) for messages in received),
     )
+
+
+def closed_pairs(data: Dataset) -> PairBatch:
+    """Every pair that a path connects, for reasoning that goes on until nothing changes.
+
+    The first round has the facts, the second each composition of two pairs to a third. All graphs are treated as
+    one, and only pairs that are connected are looked at, so that graphs may be large.
+
+    Raises:
+        BadArgument: as for `prepare_pairs`, or there are too many compositions.
+    """
+    graphs = _between(data)
+    first = offsets(graphs.size)
+    nodes = int(first[-1])
+    base = np.repeat(first[:-1], np.diff(graphs.fact_offset))
+    source, target = graphs.source + base, graphs.target + base
+    pair = _connected(source, target, nodes)
+    begin, end = np.divmod(pair, max(nodes, 1))
+    left, right = _followed(end, np.searchsorted(begin, np.arange(nodes + 1)))
+    two = begin[left] != end[right]
+    left, right = left[two], right[two]
+    made = np.searchsorted(pair, begin[left] * nodes + end[right])
+    stated = np.searchsorted(pair, source * nodes + target)
+    asked = (graphs.head + first[:-1]) * nodes + graphs.tail + first[:-1]
+    facts = _Messages(stated, np.full(len(stated), -1), graphs.label.astype(np.int64))
+    return PairBatch(
+        _int32(np.searchsorted(pair, first * nodes)),
+        _int32(np.searchsorted(pair, asked)),
+        torch.from_numpy(data.label.astype(np.int64)),
+        tuple(_round([messages], len(pair)) for messages in (facts, _Messages(made, left, right))),
+    )
+
+
+def _connected(source: NDArray[np.int64], target: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+    """The pairs of two entities that a path connects, as source * nodes + target, in order."""
+    order = np.argsort(source, kind="stable")
+    begin = np.searchsorted(source[order], np.arange(nodes + 1))
+    known = fresh = np.unique(source * nodes + target)
+    while len(fresh):
+        start, here = np.divmod(fresh, nodes)
+        path, fact = _followed(here, begin)
+        start, here = start[path], target[order[fact]]
+        reached = np.unique((start * nodes + here)[start != here])
+        fresh = np.setdiff1d(reached, known, assume_unique=True)
+        known = np.union1d(known, fresh)
+    return known
+
+
+def _followed(end: NDArray[np.int64], begin: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What follows what: each thing that ends at a node, with each of the things begin[v]..begin[v+1] after it."""
+    count = begin[end + 1] - begin[end]
+    if count.sum() > COMPOSITIONS:
+        raise BadArgument(
+            f"the graphs have {count.sum():,} compositions of two pairs of entities; at most {COMPOSITIONS:,} are "
+            "made at a time. Give fewer graphs at a time, or smaller ones."
+        )
+    before = np.repeat(np.arange(len(end)), count)
+    after = np.repeat(begin[end] - offsets(count)[:-1], count) + np.arange(len(before))
+    return before, after
 
 
 class _Graphs(NamedTuple):

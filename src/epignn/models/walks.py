@@ -14,6 +14,7 @@ from torch import Tensor
 
 from epignn.data.dataset import Dataset, offsets
 from epignn.data.reach import FAR, distances, refuse_unreachable
+from epignn.data.stream import mix
 from epignn.errors import BadArgument
 from epignn.models.batch import owner, ranges
 
@@ -50,6 +51,17 @@ class Walks:
     def length(self) -> Tensor:
         """(W) the number of edges of each walk."""
         return (self.relation != NOTHING).sum(1)
+
+    def digests(self) -> NDArray[np.uint64]:
+        """(W) a number of 64 bits for the relations of each walk.
+
+        The same walk has the same; two of a million different ones share one with a probability of 3e-8.
+        """
+        found: NDArray[np.uint64] = np.zeros(len(self.relation), dtype=np.uint64)
+        for step in self.relation.cpu().numpy().T:
+            inside = step != NOTHING
+            found[inside] = mix(found[inside] + step[inside].astype(np.uint64))
+        return found
 
     def select(self, graphs: Tensor) -> "Walks":
         """Some of the graphs, in the given order."""
