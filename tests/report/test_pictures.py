@@ -124,8 +124,15 @@ ALL = ["accuracy.png", "accuracy_by_time.png", "parameters.png", "training_time.
 
 @pytest.mark.parametrize(
     ("suite", "names"),
-    [(GRID, ALL[:1]), (HOPS, ALL[:1]), (GRIDS, ALL[:1]), (MANY, ALL), (SHARED, ALL[:1])],
-    ids=["scattered cells", "hops", "grid", "many rows", "one model, tested twice"],
+    [
+        (GRID, ALL[:1]),
+        (HOPS, ALL[:1]),
+        (GRIDS, ALL[:1]),
+        (MANY, ALL),
+        (SHARED, ALL[:1]),
+        (replace(MANY, others=True), ALL),
+    ],
+    ids=["scattered cells", "hops", "grid", "many rows", "one model, tested twice", "models"],
 )
 def test_a_suite_gets_its_pictures(suite, names, tmp_path):
     cells = dict.fromkeys(suite.cells, 0.9)
@@ -164,3 +171,16 @@ def test_committed_records_can_be_drawn(name, tmp_path):
     if not records:
         pytest.skip(f"nothing is recorded of {name}")
     assert draw(SUITES[name], records, tmp_path)[0].name == "accuracy.png"
+
+
+def test_names_of_points_do_not_touch():
+    figure = pictures.points({f"model {n}": (10.0 + n / 10, 0.9) for n in range(5)}, "x", "y", "")
+    heights = [text.xyann[1] for text in figure.axes[0].texts]
+    assert sorted(heights) == [-23, -13, -3, 7, 17]
+
+
+def test_a_map_of_cells_has_every_figure():
+    rows = {"a": {"k=2 b=1": 0.5, "average": 0.75}, "b": {"average": 1.0}}
+    axes = pictures.cells(rows, "", "cell").axes[0]
+    assert [text.get_text() for text in axes.texts] == ["0.50", "0.75", "1.00"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]

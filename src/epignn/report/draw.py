@@ -10,9 +10,13 @@ import numpy as np
 from epignn.report import pictures
 from epignn.report.suites import Suite, file_stem
 from epignn.report.tables import (
+    AVERAGE,
+    Measure,
     Record,
+    accuracy,
     by_variant,
     cell_name,
+    distilled,
     figures,
     paper_figures,
     places_shown,
@@ -34,7 +38,12 @@ def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
     branches, lengths = sorted({b for _, b in suite.cells}), sorted({k for k, _ in suite.cells})
     title = f"{suite.title}; {seeds}"
     is_grid = len(lengths) > 1 and set(suite.cells) == set(product(lengths, branches))
-    if is_grid and (len(branches) == 1 or len(groups) <= PANELS):
+    if suite.others:
+        found = {name: _means(suite, runs) for name, runs in groups.items()}
+        exact = {f"{name}, distilled": _means(suite, runs, distilled) for name, runs in groups.items()}
+        found |= {name: row for name, row in exact.items() if row}
+        figure = pictures.cells(_best_first(found), title, "test cell")
+    elif is_grid and (len(branches) == 1 or len(groups) <= PANELS):
         figure = _accuracy_by_k(suite, groups, lengths, branches, title)
     else:
         own = {name: _means(suite, runs) for name, runs in groups.items()}
@@ -88,9 +97,16 @@ def _accuracy_by_k(
     return pictures.accuracy_panels({"": curves}, title, axis, {name: line for name, line in paper.items() if line})
 
 
-def _means(suite: Suite, runs: Sequence[Record]) -> dict[str, float]:
-    told = [figures(suite, run) for run in runs]
-    return {place: float(np.mean([one[place] for one in told])) for place in told[0]}
+def _means(suite: Suite, runs: Sequence[Record], measure: Measure = accuracy) -> dict[str, float]:
+    """What runs tell on average, of every place that all of them tell."""
+    told = [figures(suite, run, measure) for run in runs]
+    shared = [place for place in told[0] if all(place in one for one in told)]
+    return {place: float(np.mean([one[place] for one in told])) for place in shared}
+
+
+def _best_first(rows: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Rows in order of their first figure where there is one, or of their average."""
+    return dict(sorted(rows.items(), key=lambda row: -row[1].get(AVERAGE, next(iter(row[1].values())))))
 
 
 def _paper_by_variant(suite: Suite) -> dict[str, dict[str, float]]:

@@ -3,8 +3,8 @@
 Colours are those of Okabe and Ito, told apart by people of any colour vision; lines differ in their marks as well.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import cycle
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,16 +199,53 @@ def bars(values: Mapping[str, float], axis: str, title: str) -> "Figure":
 
 
 def points(values: Mapping[str, tuple[float, float]], across: str, up: str, title: str) -> "Figure":
-    """Named points; the axis across is logarithmic."""
-    figure = _figure(9, 6)
+    """Named points; the axis across is logarithmic, and names make way for each other."""
+    figure = _figure(9.5, 6.5)
     axes = figure.add_subplot()
-    for (name, (x, y)), colour, mark in zip(values.items(), cycle(COLOURS), cycle(MARKS), strict=False):
-        axes.scatter([x], [y], color=colour, marker=mark, s=42)
-        axes.annotate(name, (x, y), textcoords="offset points", xytext=(6, 3), fontsize="small", color=colour)
     axes.set(xscale="log", xlabel=f"{across} (logarithmic)", ylabel=up)
-    axes.margins(x=0.2)
+    for (name, (x, y)), colour, mark in zip(values.items(), cycle(COLOURS), cycle(MARKS), strict=False):
+        axes.scatter([x], [y], color=colour, marker=mark, s=42, label=name)
+    axes.margins(x=0.12, y=0.06)
     _plain(axes)
     figure.suptitle(title)
+    figure.draw_without_rendering()
+    taken: list[tuple[float, float]] = []  # where names stand, in points: (x, y) of their left ends
+    for (name, point), colour in zip(values.items(), cycle(COLOURS), strict=False):
+        x, y = axes.transData.transform(point) * 72 / figure.dpi
+        lift = next(lift for lift in _lifts() if all(_apart((x, y + lift), other) for other in taken))
+        taken.append((x, y + lift))
+        axes.annotate(name, point, (7, lift - 3), textcoords="offset points", fontsize="small", color=colour)
+    return figure
+
+
+def _lifts() -> Iterator[float]:
+    """How far a name stands above its point: not at all, else further and further up or down."""
+    for step in count():
+        yield 10.0 * ((step + 1) // 2) * (1 if step % 2 else -1)
+
+
+def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two names do not touch, by where they begin."""
+    return abs(one[0] - other[0]) > 75 or abs(one[1] - other[1]) >= 10
+
+
+def cells(values: Mapping[str, Mapping[str, float]], title: str, across: str) -> "Figure":
+    """Accuracy as a map: a row a model, a column a test cell, with the figures written in."""
+    columns = list(dict.fromkeys(place for row in values.values() for place in row))
+    grid = np.array([[row.get(place, np.nan) for place in columns] for row in values.values()])
+    figure = _figure(min(2.6 + 0.46 * len(columns), 20), 0.27 * len(values) + 1.6)
+    axes = figure.add_subplot()
+    image = axes.imshow(grid, aspect="auto", cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
+    for (row, column), value in np.ndenumerate(grid):
+        if np.isfinite(value):
+            ink = "black" if value > 0.6 else "white"
+            axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=6.5)
+    axes.set_xticks(range(len(columns)), columns, rotation=90 if len(columns) > 10 else 0, fontsize="small")
+    axes.set_yticks(range(len(values)), list(values), fontsize="small")
+    axes.tick_params(length=0)
+    axes.set_xlabel(across)
+    figure.suptitle(title)
+    figure.colorbar(image, ax=axes, label="accuracy", fraction=0.03)
     return figure
 
 
