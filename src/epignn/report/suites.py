@@ -163,6 +163,28 @@ def _named(figures: Figures, rows: Mapping[str, str]) -> dict[str, tuple[float, 
     return {label: figures[name] for name, label in rows.items()}
 
 
+def _beyond_counting() -> tuple[Variant, ...]:
+    """Training sets that leave counting little to count, each by counting, by EM and by EpiGNN."""
+    within = "TPP NTPP", "NTPP TPP", "NTPPI TPPI", "TPPI NTPPI", "TPP TPP", "TPPI TPPI", "EC TPP", "TPPI EC"
+    sets = {
+        "k=2..4": (),
+        "k=3,4": ("data.k=[3, 4]",),
+        "k=4": ("data.k=[4]",),
+        "k=5,6": ("data.k=[5, 6]",),
+        "noise": ("data.noise=6",),
+        "wrong labels": ("data.wrong=0.2",),
+        "wrong labels, k=3,4": ("data.wrong=0.2", "data.k=[3, 4]"),
+        "never adjacent": (f"data.apart={json.dumps(within)}",),
+        "few labels": ('data.labels=["DC", "EC", "PO", "TPP", "NTPP"]',),
+    }
+    kinds = ("counted", "counted-em", "epignn")
+    return tuple(
+        Variant(f"{name}, {kind}", "rcc8", (*settings, f'model.kind="{kind}"') if kind != "epignn" else settings)
+        for name, settings in sets.items()
+        for kind in kinds
+    )
+
+
 def _links() -> tuple[Variant, ...]:
     """Every split by both presets, and by scorers that learn nothing."""
     rows = []
@@ -273,6 +295,10 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             "Generated families, trained on 2 to 4 hops",
             (Variant("families", "clutrr", ('data.task="families"', "data.per_label=4000")),),
             tuple((k, 0) for k in (5, 10, 20, 50, 100)), 200, MappingProxyType({}), distil=True,
+        ),
+        "beyond-counting": Suite(
+            "RCC-8, training sets with little to count", _beyond_counting(),
+            ((2, 1), (4, 2), (9, 1), (9, 3), (15, 8)), 40, MappingProxyType({}), distil=True,
         ),
         "kgc": Suite(
             "Hits@10 (%) among 50 stored negatives, inductive splits", _links(), ((0, 0),), 0, MappingProxyType({}),

@@ -8,7 +8,9 @@ import numpy as np
 from epignn.calculus import load
 from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
+from epignn.data.harder import never_adjacent, with_labels, with_noise, with_wrong_labels
 from epignn.data.stream import Problems
+from epignn.errors import BadArgument
 from epignn.tasks.api import TEST_SEED, GraphTask, Report
 
 LARGER = ((6, 4), (10, 2), (11, 1))
@@ -23,6 +25,10 @@ class Star(GraphTask):
         k, b: cells of the training set.
         per_label: graphs of each label in each cell.
         seed: of the generator; test sets use others.
+        labels: the relations that occur as labels in training; all of them if none is named.
+        apart: pairs of relations, each like `TPP NTPP`, that never follow one another in a training graph.
+        noise: facts added to each training graph that lead nowhere, each with an entity of its own.
+        wrong: the share of training graphs, those for validation among them, whose label is replaced by another.
     """
 
     task: str = "rcc8"
@@ -30,6 +36,17 @@ class Star(GraphTask):
     b: tuple[int, ...] = (1, 2, 3)
     per_label: int = 800
     seed: int = 1
+    labels: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    noise: int = 0
+    wrong: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.wrong < 1:
+            raise BadArgument(f"data.wrong must be at least 0 and below 1, not {self.wrong}.")
+        if self.noise < 0:
+            raise BadArgument(f"data.noise must be 0 or more, not {self.noise}.")
 
     @property
     def calculus(self) -> str:
@@ -43,7 +60,22 @@ class Star(GraphTask):
             parts.append(generated(calculus, k, b, self.per_label, self.seed))
             if report is not None:
                 report(number, len(cells))
-        return Dataset.concat(parts), None
+        return self._harder(Dataset.concat(parts)), None
+
+    def _harder(self, data: Dataset) -> Dataset:
+        """The training set as the settings want it."""
+        if self.labels:
+            data = with_labels(data, self.labels)
+        if self.apart:
+            data = never_adjacent(data, self.apart)
+        if not len(data):
+            raise BadArgument("no training graph is left; name more data.labels, or fewer pairs in data.apart.")
+        rng = np.random.default_rng([self.seed, 0x4A2D])
+        if self.noise:
+            data = with_noise(data, self.noise, rng)
+        if self.wrong:
+            data = with_wrong_labels(data, self.wrong, rng)
+        return data
 
     def cell(self, k: int, b: int, per_label: int, relations: Sequence[str]) -> Dataset:
         """Problems from the seed of tests."""
