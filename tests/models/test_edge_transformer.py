@@ -13,7 +13,7 @@ from epignn.models import edge_transformer, memory
 from epignn.models.api import build
 from epignn.models.edge_transformer import EdgeTransformer, EdgeTransformerConfig, Values
 from epignn.tasks.star import generated
-from tests.models.conftest import problems, random_graphs
+from tests.models.conftest import random_graphs
 
 pytestmark = pytest.mark.numeric
 SMALL = EdgeTransformerConfig(width=8, heads=2, rounds=3, feed_forward=2)
@@ -86,26 +86,28 @@ def test_attention_in_blocks_is_a_sum_of_products(monkeypatch, rng, block):
         torch.testing.assert_close(one, other)
 
 
-def test_what_is_computed_again_to_save_memory_gives_the_same_gradients(monkeypatch):
-    data = problems()
+def test_what_is_computed_again_to_save_memory_gives_the_same_gradients(monkeypatch, rng):
+    data = random_graphs(rng, 8)
     gradients = []
-    for kept, together in ((2**40, 2**40), (0, 2**18)):
+    for kept, together in ((2**40, 2**40), (0, 2**17), (2**40, 1), (0, 1)):  # all, whole parts, by rounds
         monkeypatch.setattr(memory, "KEPT", kept)
         monkeypatch.setattr(memory, "TOGETHER", together)
         made = model()
         found = made.scores(EdgeTransformer.prepare(data, made.config))
         cross_entropy(found, torch.from_numpy(data.label).long()).backward()
         gradients.append([parameter.grad for parameter in made.parameters()])
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other)
+    for one, *others in zip(*gradients, strict=True):
+        for other in others:
+            torch.testing.assert_close(one, other)
 
 
-def test_dropout_is_drawn_once_for_what_is_computed_again(monkeypatch):
+@pytest.mark.parametrize("together", [1, 2**17])
+def test_dropout_is_drawn_once_for_what_is_computed_again(monkeypatch, rng, together):
     """The gradient of a recomputed step is that of the scores that were given: compare with a difference."""
     monkeypatch.setattr(memory, "KEPT", 0)
-    monkeypatch.setattr(memory, "TOGETHER", 2**18)
+    monkeypatch.setattr(memory, "TOGETHER", together)
     made = model().train()
-    graphs = EdgeTransformer.prepare(problems(), made.config)
+    graphs = EdgeTransformer.prepare(random_graphs(rng, 8), made.config)
     weight = made.output[2].weight
 
     def total() -> torch.Tensor:
@@ -131,16 +133,15 @@ def test_dropout_is_drawn_once_for_what_is_computed_again(monkeypatch):
 def test_a_graph_that_is_too_large_is_refused_with_the_limit(monkeypatch):
     data = generated(load("rcc8"), 6, 2, 1, 0)
     largest = int(data.node_count.max())
-    monkeypatch.setattr(edge_transformer, "LARGEST", SMALL.bytes_of(largest))
+    monkeypatch.setattr(edge_transformer, "LARGEST", SMALL.least_bytes_of(largest))
     assert len(EdgeTransformer.prepare(data, SMALL)) == len(data)
-    monkeypatch.setattr(edge_transformer, "LARGEST", SMALL.bytes_of(largest) - 1)
+    monkeypatch.setattr(edge_transformer, "LARGEST", SMALL.least_bytes_of(largest) - 1)
     with pytest.raises(BadArgument, match=f"of up to {largest - 1} nodes, and one here has {largest}"):
         EdgeTransformer.prepare(data, SMALL)
 
 
 def test_the_largest_published_problems_are_taken():
-    nodes = 2 + 8 * 14  # k = 15, b = 8
-    assert EdgeTransformerConfig().bytes_of(nodes) < edge_transformer.LARGEST
+    assert EdgeTransformerConfig().least_bytes_of(310) < edge_transformer.LARGEST  # some nodes of k = 15, b = 8
 
 
 @pytest.mark.parametrize("settings", [{"width": 10, "heads": 4}, {"rounds": 0}, {"dropout": 1.0}])

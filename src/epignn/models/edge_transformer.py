@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument, TooLarge
+from epignn.models import memory
 from epignn.models.api import Model, ModelConfig
 from epignn.models.batch import GraphBatch
 from epignn.models.dropout import dropout
@@ -23,7 +24,7 @@ from epignn.models.memory import compute, parts
 from epignn.models.prepare import prepare
 
 LARGEST = 4 * 2**30
-"""Bytes that one graph alone may take in training; larger graphs are refused."""
+"""Bytes that one graph alone may take, in training too; larger graphs are refused."""
 BLOCK = 2**18
 """Numbers that attention multiplies at a time: as many as stay in the cache of a processor."""
 
@@ -57,13 +58,17 @@ class EdgeTransformerConfig(ModelConfig):
             raise BadArgument(f"dropout must be at least 0 and below 1, not {self.dropout}.")
 
     def bytes_of(self, nodes: Any) -> Any:
-        """About what graphs of so many nodes, each, keep for the backward pass.
+        """About what graphs of so many nodes, each, keep for the backward pass: that of all rounds."""
+        return self.rounds * self._round(nodes)
 
-        In every round that is 10 + feed_forward states a pair, two numbers a head for three nodes, and a byte for
-        each number that dropout may leave out.
-        """
-        states = (10 + self.feed_forward) * 4 + self.feed_forward + 2
-        return self.rounds * nodes**2 * (self.width * states + nodes * self.heads * 9)
+    def least_bytes_of(self, nodes: Any) -> Any:
+        """The same where only states are kept, and one round after the other is computed again from them."""
+        return self.rounds * nodes**2 * self.width * 4 + self._round(nodes)
+
+    def _round(self, nodes: Any) -> Any:
+        """10 + feed_forward states a pair, two numbers a head for three nodes, a byte for what dropout may meet."""
+        state = 4 * (10 + self.feed_forward) + 2 + self.feed_forward
+        return nodes**2 * (self.width * state + nodes * self.heads * 9)
 
 
 # -- triangular attention --
@@ -153,6 +158,11 @@ class Layer(nn.Module):
         for linear in (self.join, self.widen, self.narrow):
             nn.init.xavier_uniform_(linear.weight)
 
+    def forward(self, states: Tensor, shapes: Sequence[Shape]) -> Tensor:
+        """(P, E): new states of all pairs."""
+        normed = self.norm_attention(states)
+        return self.update(normed, self.left(normed), self.right(normed), shapes)
+
     def update(self, normed: Tensor, left: Tensor, right: Tensor, shapes: Sequence[Shape]) -> Tensor:
         """(N, E): new states of the pairs (x, y).
 
@@ -178,8 +188,9 @@ class Layer(nn.Module):
         for (graphs, rows, between, columns), first, second in zip(shapes, lefts, rights, strict=True):
             key_1, value_1 = first.view(graphs, rows, between, 2, self.heads, -1).unbind(3)
             key_2, value_2 = second.view(graphs, between, columns, 2, self.heads, -1).unbind(3)
-            logits_BHAXY = key_1.permute(0, 3, 2, 1, 4) @ key_2.permute(0, 3, 1, 4, 2)
-            weight = self._dropped((logits_BHAXY / key_1.shape[-1] ** 0.5).softmax(2))
+            scaled = key_1 / key_1.shape[-1] ** 0.5
+            logits_BHAXY = scaled.permute(0, 3, 2, 1, 4) @ key_2.permute(0, 3, 1, 4, 2)
+            weight = self._dropped(logits_BHAXY.softmax(2))
             parts.append(Values.apply(weight, value_1, value_2).flatten(0, 2).flatten(1))  # type: ignore[no-untyped-call]
         return torch.cat(parts)
 
@@ -202,7 +213,8 @@ class EdgeTransformer(Model):
     here by `one_cycle`; its graphs come in one order in all epochs: here in a random one.
 
     No graph is padded: pairs of all graphs are rows of one matrix, and attention takes graphs of one size together.
-    A graph that alone takes more than 4 GB in training, by `EdgeTransformerConfig.bytes_of`, is refused.
+    A graph that alone takes more than 4 GB, by `EdgeTransformerConfig.least_bytes_of`, is refused: by default one
+    of more than about 350 nodes.
     """
 
     Config = EdgeTransformerConfig
@@ -236,9 +248,9 @@ class EdgeTransformer(Model):
             TooLarge: a graph takes too much memory.
         """
         largest = int(data.node_count.max(initial=0))
-        if config.bytes_of(largest) > LARGEST:
+        if config.least_bytes_of(largest) > LARGEST:
             sizes = np.arange(1, largest)
-            most = int(sizes[config.bytes_of(sizes) <= LARGEST].max(initial=0))
+            most = int(sizes[config.least_bytes_of(sizes) <= LARGEST].max(initial=0))
             raise TooLarge(
                 f"edge-transformer keeps a state for every pair of nodes: with width={config.width}, "
                 f"heads={config.heads} and rounds={config.rounds} it takes graphs of up to {most} nodes, and one "
@@ -251,31 +263,36 @@ class EdgeTransformer(Model):
         nodes = batch.node_offset.diff().long()
         order = nodes.argsort(stable=True)
         taken = self.config.bytes_of(nodes[order].cpu())
-        found = [compute(kept, self._scores, batch.select(order[first:last])) for first, last, kept in parts(taken)]
+        found = []
+        for first, last, kept in parts(taken):
+            large = int(taken[first]) > memory.TOGETHER  # one graph, which is computed again round by round
+            found.append(compute(kept or large, self._scores, batch.select(order[first:last]), not large))
         return torch.cat(found)[order.argsort()]
 
-    def _scores(self, batch: GraphBatch) -> Tensor:
-        """(B, R): of graphs in order of their size."""
-        layer, pairs, tail = self.layer, Pairs(batch), batch.tail.long()
+    def _scores(self, batch: GraphBatch, kept: bool) -> Tensor:
+        """(B, R): of graphs in order of their size; unless kept, a round is computed again for its gradient."""
+        pairs = Pairs(batch)
         states = self._initial(batch, pairs)
         for _ in range(self.config.rounds - 2):
-            normed = layer.norm_attention(states)
-            states = layer.update(normed, layer.left(normed), layer.right(normed), pairs.shapes())
-        every = torch.arange(batch.nodes, device=self.device)
-        row = pairs.place(batch.head.long()[pairs.graph], every)  # (V) the pairs (head, v)
-        column = pairs.place(every, tail[pairs.graph])  # (V) the pairs (v, tail)
-        if self.config.rounds == 1:
-            rows, columns = states[row], states[column]
+            states = compute(kept, self.layer, states, pairs.shapes())
+        if self.config.rounds > 1:
+            states = compute(kept, self._rows_and_columns, states, pairs)
         else:
-            normed = layer.norm_attention(states)
-            left, right = layer.left(normed), layer.right(normed)
-            rows = layer.update(normed[row], left[row], right, pairs.shapes(rows=1))
-            columns = layer.update(normed[column], left, right[column], pairs.shapes(columns=1))
-        rows, columns = layer.norm_attention(rows), layer.norm_attention(columns)
-        shapes = pairs.shapes(rows=1, columns=1)
-        asked = layer.update(rows[tail], layer.left(rows), layer.right(columns), shapes)
+            states = torch.cat([states[pairs.row], states[pairs.column]])
+        rows, columns = self.layer.norm_attention(states).chunk(2)
+        left, right = self.layer.left(rows), self.layer.right(columns)
+        asked = self.layer.update(rows[batch.tail.long()], left, right, pairs.shapes(rows=1, columns=1))
         found: Tensor = self.output(asked)
         return found
+
+    def _rows_and_columns(self, states: Tensor, pairs: "Pairs") -> Tensor:
+        """(2 V, E): a round for the pairs (head, v), then for the pairs (v, tail), of every node v."""
+        layer, row, column = self.layer, pairs.row, pairs.column
+        normed = layer.norm_attention(states)
+        left, right = layer.left(normed), layer.right(normed)
+        rows = layer.update(normed[row], left[row], right, pairs.shapes(rows=1))
+        columns = layer.update(normed[column], left, right[column], pairs.shapes(columns=1))
+        return torch.cat([rows, columns])
 
     def _initial(self, batch: GraphBatch, pairs: "Pairs") -> Tensor:
         """(P, E): the embeddings of edges at their pairs, of no edge elsewhere."""
@@ -291,21 +308,29 @@ class Pairs:
 
     Args:
         batch: graphs in order of their size.
+
+    Attributes:
+        count: P, how many there are.
+        row: (V) the pairs (head, v) of every node v.
+        column: (V) the pairs (v, tail) of every node v.
     """
 
     def __init__(self, batch: GraphBatch) -> None:
-        self.nodes = batch.node_offset.diff().long()
-        self.graph = batch.node_graph
-        self.count = int((self.nodes**2).sum())
+        self._nodes = batch.node_offset.diff().long()
+        self._graph = batch.node_graph
         self._node_first = batch.node_offset[:-1].long()
-        self._first = (self.nodes**2).cumsum(0) - self.nodes**2
-        sizes, counts = (found.tolist() for found in torch.unique_consecutive(self.nodes, return_counts=True))
+        self._first = (self._nodes**2).cumsum(0) - self._nodes**2
+        self.count = int((self._nodes**2).sum())
+        sizes, counts = (found.tolist() for found in torch.unique_consecutive(self._nodes, return_counts=True))
         self._groups = list(zip(counts, sizes, strict=True))
+        every = torch.arange(batch.nodes, device=self._graph.device)
+        self.row = self.place(batch.head.long()[self._graph], every)
+        self.column = self.place(every, batch.tail.long()[self._graph])
 
     def place(self, first: Tensor, second: Tensor) -> Tensor:
         """The rows of pairs of nodes."""
-        graph = self.graph[first]
-        start, size = self._node_first[graph], self.nodes[graph]
+        graph = self._graph[first]
+        start, size = self._node_first[graph], self._nodes[graph]
         return self._first[graph] + (first - start) * size + second - start
 
     def shapes(self, rows: int | None = None, columns: int | None = None) -> list[Shape]:

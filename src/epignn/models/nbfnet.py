@@ -105,7 +105,7 @@ class Layer(nn.Module):
         if self.config.aggregate == "pna":
             received = _principal(message, boundary, passes.target)
             by_scale = torch.einsum("vf,dsf->vsd", received, others.view(width, 3, -1))
-            joined = torch.einsum("vsd,vs->vd", by_scale, _scales(passes, received.dtype))
+            joined = (by_scale * _scales(passes, received.dtype)[:, :, None]).sum(1)
         else:
             joined = _joined(message, boundary, passes.target, self.config.aggregate) @ others.T
         found: Tensor = self.norm(torch.addmm(self.linear.bias, state, own.T) + joined).relu()
