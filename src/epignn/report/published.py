@@ -87,7 +87,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "rgcn": "there, nodes were drawn anew at random in every forward pass; here they are head, tail or other",
         **dict.fromkeys(
             ("rnn-triples", "lstm-triples", "gru-triples"),
-            "there, 100 epochs and entity tokens in the order of names; here tokens are drawn at random in training",
+            "there, 100 epochs, and entity tokens in the order of names; here they are drawn at random in training",
         ),
         "nbfnet": "there, a search by grid; here the settings that it chose",
         "edge-transformer": "there, 50 epochs",
