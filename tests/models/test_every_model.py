@@ -26,6 +26,9 @@ OWN = f"{EXAMPLE}:Path"
 RELATIONS = len(load("rcc8"))
 SMALL: dict[str, dict[str, int]] = {
     "ncrl": {"width": 32},
+    "ctp-l": {"width": 20},
+    "ctp-a": {"width": 20},
+    "ctp-m": {"width": 20, "memory": 32},
 }
 """Settings that make a model of these tests small, where its own would take long."""
 

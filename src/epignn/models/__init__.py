@@ -11,6 +11,9 @@ MODELS = Entries(
         {
             "epignn": "epignn.models.epignn:EpiGNN",
             "ncrl": "epignn.models.ncrl:NCRL",
+            "ctp-l": "epignn.models.ctp:LinearCTP",
+            "ctp-a": "epignn.models.ctp:AttentiveCTP",
+            "ctp-m": "epignn.models.ctp:MemoryCTP",
         }
     ),
 )
