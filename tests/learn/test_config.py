@@ -46,7 +46,7 @@ def test_the_papers_hyperparameters():
         ("model.facets=eight", BadFile, "model.facets must be int, not 'eight'"),
         ("model.facets=7", BadFile, "dim must be a multiple of facets"),
         ("modl.facets=8", BadFile, "Did you mean 'model'"),
-        ("objective.loss=hinge", BadFile, "loss must be margin or cross_entropy"),
+        ("objective.loss=hinge", BadFile, "loss must be margin, cross_entropy or binary"),
         ("training.loss=margin", BadFile, "write objective.loss"),
         ("training.epochs=0", BadFile, "epochs, batch_size and starts must be 1 or more"),
         ("model.facets", BadArgument, "--set takes key=value"),

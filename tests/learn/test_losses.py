@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from epignn.learn.losses import cross_entropy, margin
+from epignn.learn.losses import binary, cross_entropy, margin
 
 
 def test_margin():
@@ -23,3 +23,11 @@ def test_cross_entropy():
     allowed = torch.tensor([[True, True, False], [True, True, True]])
     rows = [torch.log_softmax(scores[0, :2], 0)[0], torch.log_softmax(scores[1], 0)[0]]
     assert cross_entropy(scores, answer, 1.0, allowed) == pytest.approx(-float(sum(rows)) / 2)
+
+
+def test_binary():
+    scores = torch.tensor([[0.0, -3.0], [-2.0, 1.0]])
+    odds = scores.div(2).exp()
+    yes = odds / (1 + odds)
+    expected = -(yes[0, 0].log() + (1 - yes[0, 1]).log() + (1 - yes[1, 0]).log() + yes[1, 1].log()) / 4
+    assert binary(scores, torch.tensor([0, 1]), 2.0) == pytest.approx(float(expected))

@@ -28,6 +28,9 @@ SMALL: dict[str, dict[str, int]] = {
     "edge-transformer": {"width": 32, "rounds": 3},
     "ncrl": {"width": 32},
     "nbfnet": {"width": 32},
+    "ctp-l": {"width": 20},
+    "ctp-a": {"width": 20},
+    "ctp-m": {"width": 20, "memory": 32},
 }
 """Settings that make a model of these tests small, where its own would take long."""
 

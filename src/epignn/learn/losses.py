@@ -23,3 +23,9 @@ def cross_entropy(
     if allowed_QC is not None:
         logits = logits.masked_fill(~allowed_QC, -torch.inf)
     return torch.nn.functional.cross_entropy(logits, answer_Q)
+
+
+def binary(scores_QC: Tensor, answer_Q: Tensor, temperature: float = 1.0) -> Tensor:
+    """Cross-entropy of a yes or no for each candidate by itself; a score is the log-odds of yes."""
+    yes = torch.nn.functional.one_hot(answer_Q, scores_QC.shape[1]).to(scores_QC)
+    return torch.nn.functional.binary_cross_entropy_with_logits(scores_QC / temperature, yes)

@@ -27,6 +27,9 @@ MODELS = Entries(
             "nbfnet": "epignn.models.nbfnet:NBFNet",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
             "ncrl": "epignn.models.ncrl:NCRL",
+            "ctp-l": "epignn.models.ctp:LinearCTP",
+            "ctp-a": "epignn.models.ctp:AttentiveCTP",
+            "ctp-m": "epignn.models.ctp:MemoryCTP",
         }
     ),
 )

@@ -26,9 +26,10 @@ class ClassifyConfig(ObjectiveConfig):
     """The settings of classification; defaults follow the paper's text.
 
     Attributes:
-        loss: `margin` against one random other relation, or `cross_entropy` against all.
+        loss: `margin` against one random other relation, `cross_entropy` against all, or `binary`: the
+            cross-entropy of a yes or no for each relation by itself, whose scores are log-odds.
         margin: Δ of the margin loss.
-        temperature: scores are divided by it in the cross-entropy; above 1 it asks for sharper states.
+        temperature: scores are divided by it in either cross-entropy; above 1 it asks for sharper states.
         random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
             is kept, as in the published code.
     """
@@ -38,8 +39,8 @@ class ClassifyConfig(ObjectiveConfig):
     random_path: bool = True
 
     def __post_init__(self) -> None:
-        if self.loss not in ("margin", "cross_entropy"):
-            raise BadArgument(f"loss must be margin or cross_entropy, not {self.loss!r}.")
+        if self.loss not in ("margin", "cross_entropy", "binary"):
+            raise BadArgument(f"loss must be margin, cross_entropy or binary, not {self.loss!r}.")
 
 
 class Step(NamedTuple):
@@ -113,7 +114,8 @@ class Classify:
         """The mean loss of the graphs of a step."""
         found, label = model.scores(batch.graphs), batch.graphs.label
         if batch.other is None:
-            return losses.cross_entropy(found, label, self.config.temperature)
+            loss = losses.binary if self.config.loss == "binary" else losses.cross_entropy
+            return loss(found, label, self.config.temperature)
         right, wrong = (found.gather(1, relation[:, None]) for relation in (label, batch.other))
         return losses.margin(right.squeeze(1), wrong, self.config.margin)
 
