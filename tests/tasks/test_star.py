@@ -41,7 +41,7 @@ def test_settings_are_read_from_the_command_line():
     [
         ("data.wrong=1.0", "data.wrong must be at least 0 and below 1"),
         ("data.noise=-1", "data.noise must be 0 or more"),
-        ("data.holdout='x'", "holdout must be graphs, longest or longer"),
+        ("data.holdout='x'", "holdout must be graphs, longest, longer or larger"),
     ],
 )
 def test_settings_out_of_range_are_refused(setting, message):
