@@ -113,5 +113,18 @@ def test_evidence_is_every_walk_with_its_labels_whatever_the_order_of_graphs(rng
         assert torch.equal(one.label, other.label)
 
 
+def test_at_most_so_many_different_walks_are_taken_whatever_the_order_of_graphs(rng):
+    every = walks(random_graphs(rng, 80, relations=3), 8)
+    turned = every.select(torch.from_numpy(rng.permutation(80)))
+    whole = {tuple(walk) for part in evidence([every], 3, 4) for walk in part.relation.tolist()}
+    some, same = (
+        {tuple(walk) for part in evidence([one], 3, 4, 10) for walk in part.relation.tolist()}
+        for one in (every, turned)
+    )
+    assert some == same
+    assert len(some) == 10
+    assert some < whole
+
+
 def test_no_walks_are_no_evidence():
     assert evidence([], 3, 4) == []

@@ -6,6 +6,7 @@ gave. What was counted is then read as a table of sets, completed by the laws of
 calculus: every graph is closed, in any order of composition.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,6 +27,8 @@ SHARES = (0.3, 0.1, 0.05, 0.02, 0.01, 0.003, 0.0)
 """Shares of a cell that a relation has to exceed to be in its set; by validation one is chosen."""
 LEAST = 0.5
 """A relation that is expected to have been seen less often than this was not seen."""
+GAIN = 1e-5
+"""An epoch ends with a step that gains less than this of the mean log-likelihood."""
 FIRST = 0.1
 """How much less likely than a relation a cell gives nothing with a name at first, unless two-step walks speak."""
 
@@ -157,17 +160,21 @@ class CountedEMConfig(CountedConfig):
 
     Attributes:
         longest: edges of the longest walks that are counted.
+        most: so many different walks are counted at most.
+        steps: of expectation-maximisation in an epoch.
         smoothing: how often every entry counts as seen beyond what is expected.
     """
 
     longest: int = 6
+    most: int = 30_000
+    steps: int = 5
     smoothing: float = 0.001
 
 
 class CountedEM(Counted):
     """Counting where walks are longer: expectation-maximisation over what their parts may have been.
 
-    Every walk by itself is a witness of the label of its graph: it has to allow it. An epoch is one step of
+    Every walk by itself is a witness of the label of its graph: it has to allow it. An epoch is some steps of
     expectation-maximisation (see `inside`), and the next of the candidates of `Counted`. It begins with the cells
     that walks of two edges show; those that they do not show are as likely as not without a name. Where there are
     no walks of two edges it begins at random, and `training.starts` tries several beginnings.
@@ -178,31 +185,37 @@ class CountedEM(Counted):
         {
             "classify": (
                 'objective.loss="cross_entropy"',
-                f"training.epochs={8 * len(SHARES)}",
+                f"training.epochs={4 * len(SHARES)}",
                 "training.batch_size=8192",
             )
         }
     )
-    steps: Tensor
+    begun: Tensor
 
     def __init__(self, relations: int, config: CountedEMConfig) -> None:
         super().__init__(relations, config)
         drawn = torch.rand(relations, relations, relations + 1, dtype=torch.float64) + 0.1
         self.counts = drawn / drawn.sum(-1, keepdim=True)
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("begun", torch.zeros((), dtype=torch.bool))
 
     def count(self, graphs: Iterable[Routes], epoch: int) -> float:
-        """One step; the loss is the mean of the negative log-likelihood of the labels before it."""
+        """Some steps; the loss is the mean of the negative log-likelihood of the labels before the last one."""
         parts = [part.walks for part in graphs]
-        if not self.steps:
+        if not self.begun:
             self._begin(parts)
-        seen = evidence(parts, self.relations, self.config.longest)
-        counts, likelihood = expected(self.table().cpu(), seen)
-        self.counts, self.steps = counts.to(self.counts.device), self.steps + 1
+        seen = evidence(parts, self.relations, self.config.longest, self.config.most)
+        labels = max(1.0, sum(float(label.sum()) for _, label in seen))
+        loss, before = 0.0, math.inf
+        for _ in range(self.config.steps):
+            counts, likelihood = expected(self.table().cpu(), seen)
+            self.counts, loss = counts.to(self.device), -likelihood / labels
+            if before - loss < GAIN:
+                break
+            before = loss
         named = self.counts[..., :-1]
         known = (named.sum(-1) >= LEAST) & (self.table()[..., -1] <= 0.5)
         self._read(named, known, epoch)
-        return -likelihood / max(1.0, sum(float(label.sum()) for _, label in seen))
+        return loss
 
     def table(self) -> Tensor:
         """(R, R, R + 1): the probabilities of each cell; the last is that of no relation that has a name."""
@@ -216,4 +229,4 @@ class CountedEM(Counted):
         whole = named.sum(-1, keepdim=True)
         unseen = whole if shown.any() else FIRST * nameless
         nameless = torch.where(shown.sum(-1, keepdim=True) > 0, FIRST * nameless, unseen)
-        self.counts = torch.cat([named + shown, nameless], -1)
+        self.counts, self.begun = torch.cat([named + shown, nameless], -1), torch.ones_like(self.begun)

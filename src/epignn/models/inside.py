@@ -39,10 +39,11 @@ class Evidence(NamedTuple):
     label: Tensor
 
 
-def evidence(parts: Iterable[Walks], relations: int, longest: int) -> list[Evidence]:
+def evidence(parts: Iterable[Walks], relations: int, longest: int, most: int = 1 << 62) -> list[Evidence]:
     """The walks of 2 up to `longest` edges, every one by itself with the label of its graph, by their length.
 
-    Their order does not depend on the order of the graphs.
+    Where there are more than `most` different ones, so many are taken, always the same. The order of the graphs
+    does not matter.
     """
     found: list[Evidence] = []
     given = list(parts)
@@ -56,6 +57,8 @@ def evidence(parts: Iterable[Walks], relations: int, longest: int) -> list[Evide
     seen = torch.bincount(torch.from_numpy(place) * relations + label, minlength=len(first) * relations)
     seen, relation = seen.view(-1, relations).double(), relation.cpu()[torch.from_numpy(first)]
     length = (relation >= 0).sum(1)
+    taken = ((length >= 2) & (length <= longest)).nonzero()[:most, 0]  # in order of digests: as good as drawn
+    seen, relation, length = seen[taken], relation[taken], length[taken]
     for steps in range(2, min(width, longest) + 1):
         chosen = length == steps
         if chosen.any():
