@@ -21,7 +21,7 @@ from epignn.distil.learnt import distil
 from epignn.entries import allowed
 from epignn.errors import EpignnError, TooLarge
 from epignn.learn.checkpoint import WEIGHTS, Trained, load_model
-from epignn.learn.config import Experiment, load_experiment, recorded
+from epignn.learn.config import Experiment, load_experiment, model_class, recorded
 from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
 from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
@@ -108,7 +108,8 @@ def _experiment(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> Exp
         settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
         experiment = load_experiment(variant.experiment, settings, code)
     training = experiment.training
-    if variant.epochs and training.epochs > variant.epochs:
+    counts = model_class(experiment.model, allowed([*code])).count is not Model.count  # an epoch is a candidate
+    if variant.epochs and training.epochs > variant.epochs and not counts:
         experiment = replace(experiment, training=replace(training, epochs=variant.epochs))
     return experiment
 
