@@ -30,6 +30,7 @@ MODELS = Entries(
             "ctp-l": "epignn.models.ctp:LinearCTP",
             "ctp-a": "epignn.models.ctp:AttentiveCTP",
             "ctp-m": "epignn.models.ctp:MemoryCTP",
+            "r5": "epignn.models.r5:R5",
         }
     ),
 )
