@@ -101,10 +101,12 @@ def test_proofs_in_training_are_as_deep_as_they_are_meant_to_be(model, rng):
     assert not np.allclose(shallow, needed), "all depths prove the same; the test says nothing"
 
 
-def test_one_goal_after_the_other_is_as_all_at_once(model, rng, monkeypatch):
-    data = chains(rng.integers(0, RELATIONS, (20, 6)).tolist(), [0] * 20, RELATIONS)
+@pytest.mark.parametrize(("limit", "value"), [("ENTRIES", 1), ("TOGETHER", 7)])
+def test_some_goals_or_walks_after_the_other_are_as_all_at_once(limit, value, model, rng, monkeypatch):
+    lengths = [2, 3, 6, 1, 5] * 4
+    data = chains([rng.integers(0, RELATIONS, n).tolist() for n in lengths], [0] * 20, RELATIONS)
     together = scores(model, data)
-    monkeypatch.setattr(prover, "ENTRIES", 1)
+    monkeypatch.setattr(prover, limit, value)
     np.testing.assert_allclose(scores(model, data), together, rtol=1e-10)
 
 

@@ -31,6 +31,7 @@ SMALL: dict[str, dict[str, int]] = {
     "ctp-l": {"width": 20},
     "ctp-a": {"width": 20},
     "ctp-m": {"width": 20, "memory": 32},
+    "gntp": {"width": 20},
 }
 """Settings that make a model of these tests small, where its own would take long."""
 

@@ -31,6 +31,7 @@ MODELS = Entries(
             "ctp-a": "epignn.models.ctp:AttentiveCTP",
             "ctp-m": "epignn.models.ctp:MemoryCTP",
             "r5": "epignn.models.r5:R5",
+            "gntp": "epignn.models.gntp:GNTP",
         }
     ),
 )

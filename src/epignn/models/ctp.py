@@ -37,7 +37,7 @@ class CTP(Prover):
 
     def best(self, goals_ND: Tensor, body_UM: Tensor) -> Tensor:
         """(U, N): the best of the rules of each goal."""
-        return body_UM.reshape(len(body_UM), len(goals_ND), -1).amax(2)
+        return body_UM.reshape(len(body_UM), len(goals_ND), self.config.rules).amax(2)
 
     def growth(self) -> int:
         """Two subgoals for each rule."""

@@ -26,6 +26,8 @@ from epignn.models.walks import NOTHING, Walks, distinct, edge_walks
 
 NEAREST = 1e-3
 """Vectors are never nearer to each other than this."""
+TOGETHER = 1024
+"""So many walks are proved together."""
 ENTRIES = 4_000_000
 """So many numbers are worked on together; some of the goals that are asked wait where it would be more."""
 
@@ -83,7 +85,7 @@ class Prover(Model):
 
     @abstractmethod
     def growth(self) -> int:
-        """How many goals of the next level a goal has of its own."""
+        """How many goals of the next level a goal has to itself."""
 
     @classmethod
     def prepare(cls, data: Dataset, config: ProverConfig) -> Walks:
@@ -104,7 +106,7 @@ class Prover(Model):
     def scores(self, batch: Walks) -> Tensor:
         """(B, R): the log-odds of the best proof of each relation by any walk of each graph."""
         relation, which = distinct(batch.relation)
-        found_WR = self.proofs(relation)[which]
+        found_WR = torch.cat([self.proofs(some) for some in torch.split(relation, TOGETHER)])[which]
         graph = batch.graph[:, None].expand_as(found_WR)
         none = found_WR.new_full((len(batch), self.relations), -torch.inf)
         distance = -none.scatter_reduce(0, graph, found_WR, "amax", include_self=False)
@@ -119,6 +121,12 @@ class Prover(Model):
         together = max(ENTRIES // self._entries(parts, depth), 1)
         asked = [self.embedding[first : first + together] for first in range(0, self.relations, together)]
         return torch.cat([self._proved(goals, parts, depth) for goals in asked], 1)
+
+    @staticmethod
+    def match(one_AD: Tensor, other_BD: Tensor) -> Tensor:
+        """(A, B): how well vectors match: minus their distance."""
+        distance: Tensor = torch.cdist(one_AD, other_BD, compute_mode="donot_use_mm_for_euclid_dist")
+        return -distance.clamp_min(NEAREST)
 
     def _entries(self, parts: "Parts", depth: int) -> int:
         """The most numbers that one goal needs on a level: of its rules there, for all parts of one length."""
@@ -136,8 +144,7 @@ class Prover(Model):
 
     def _chart(self, goals_ND: Tensor, parts: "Parts", depth: int) -> list[Tensor]:
         """(U, N) for 1, 2, ... up to 2^depth edges: how well each goal is proved of each part of so many edges."""
-        match_RN = -torch.cdist(self.embedding, goals_ND, compute_mode="donot_use_mm_for_euclid_dist")
-        chart = [match_RN.clamp_max(-NEAREST)[parts.relation]]
+        chart = [self.match(self.embedding, goals_ND)[parts.relation]]
         if depth == 0:
             return chart
         bodies = self.bodies(goals_ND)
