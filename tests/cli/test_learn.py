@@ -132,3 +132,16 @@ def test_bad_input(epignn, run, cell, tmp_path, arguments, message):
     assert ran.code == 2
     assert message in ran.err
     assert not (tmp_path / "x").exists()
+
+
+def test_a_peer_answers_and_cannot_be_distilled(epignn, tmp_path):
+    """It has no states; the exact calculus still stands beside its answer."""
+    out = tmp_path / "run"
+    settings = ("--set", "data.per_label=10", "--set", "training.epochs=1", "--out", out)
+    assert epignn("train", "rcc8", "--model", "rnn", *settings).code == 0
+    done = epignn("ask", "ec(a,b). ntpp(b,c)", "a", "c", "--model", out)
+    assert done.code == 0, done.err
+    assert [line.split()[0] for line in done.out.splitlines() if line][:2] == ["neural", "exact"]
+    done = epignn("distil", out)
+    assert done.code == 2
+    assert "RNN has no epistemic states to read a calculus or rules off" in done.err

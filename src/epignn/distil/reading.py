@@ -48,7 +48,14 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
         model: any but the unconstrained ablations.
         relations: their names.
         invented: further relations, each by the bodies that it names; its vector is the mean of their states.
+
+    Raises:
+        BadArgument: the model has no states to read.
     """
+    if not isinstance(model, EpiGNN):
+        raise BadArgument(
+            f"{type(model).__name__} has no epistemic states to read a calculus or rules off; distil an EpiGNN."
+        )
     vectors = model.relation_vectors()
     names = list(relations)
     for members in invented:

@@ -119,8 +119,11 @@ class Neural(Reasoner):
         from epignn.distil.calculus import distil_calculus
         from epignn.distil.learnt import distil
         from epignn.distil.reading import read_weights
+        from epignn.models.epignn import EpiGNN
 
         trained = self.trained_
+        if not isinstance(trained.model, EpiGNN):
+            return None
         if self.calculus is not None:
             name, reading = f"{Path(trained.name).stem}-learnt", read_weights(trained.model, trained.relations)
             return Learnt.of(distil_calculus(reading, None, name, "read off the weights alone").calculus)
