@@ -7,6 +7,7 @@ import torch
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
 from epignn.learn.losses import cross_entropy
+from epignn.models import ncrl
 from epignn.models.api import build
 from epignn.models.ncrl import NCRL, NCRLConfig
 from tests.models.composition import chains, products
@@ -62,11 +63,14 @@ def found(model: NCRL, data: Dataset) -> np.ndarray:
     return model.scores(NCRL.prepare(data, model.config)).detach().numpy()
 
 
-def test_walks_of_all_lengths_are_reduced_as_one_by_one(model, rng):
+def test_walks_of_all_lengths_are_reduced_as_one_by_one(model, rng, monkeypatch):
     walks = [rng.integers(0, RELATIONS, n).tolist() for n in (1, 2, 3, 3, 5, 2, 7, 6, 1, 5)]
     expected, chosen = zip(*(by_hand(model, walk) for walk in walks), strict=True)
     assert {0, 1, 2} <= {window for choice in chosen for window in choice}, "the choice of windows is not tested"
-    np.testing.assert_allclose(found(model, chains(walks, [0] * len(walks), RELATIONS)), expected, rtol=1e-7)
+    data = chains(walks, [0] * len(walks), RELATIONS)
+    np.testing.assert_allclose(found(model, data), expected, rtol=1e-7)
+    monkeypatch.setattr(ncrl, "TOGETHER", 3)
+    np.testing.assert_allclose(found(model, data), expected, rtol=1e-7)
 
 
 def test_the_paths_of_a_graph_are_averaged(model):

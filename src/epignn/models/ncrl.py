@@ -18,6 +18,9 @@ from epignn.models.walks import NOTHING, Walks, distinct, edge_walks
 EQUAL = 1e-4
 """Windows whose scores differ by less are equally likely; the first of them is taken."""
 
+TOGETHER = 1024
+"""So many walks are reduced together."""
+
 
 @dataclass(frozen=True)
 class NCRLConfig(ModelConfig):
@@ -82,15 +85,16 @@ class NCRL(Model):
     def scores(self, batch: Walks) -> Tensor:
         """(B, R): the log-probability of each relation, the mean over the walks of each graph."""
         relation, which = distinct(batch.relation)
-        found_WR = self._attention(self._reduced(relation))[:, :-1].log_softmax(1)[which]
+        reduced_WD = torch.cat([self._reduced(some) for some in torch.split(relation, TOGETHER)])
+        found_WR = self._attention(reduced_WD)[:, :-1].log_softmax(1)[which]
         total = found_WR.new_zeros(len(batch), self.relations).index_add(0, batch.graph, found_WR)
         return total / batch.offset.diff()[:, None]
 
     def _reduced(self, relation_WL: Tensor) -> Tensor:
         """(W, D): what each walk comes to. The longest begin; shorter ones join when these are as short."""
         length_W = (relation_WL != NOTHING).sum(1)
-        longest = relation_WL.shape[1]
-        state: Tensor = self.embedding(relation_WL[length_W == longest])
+        longest = int(length_W.max())
+        state: Tensor = self.embedding(relation_WL[length_W == longest, :longest])
         for left in range(longest - 1, 0, -1):
             joining = self.embedding(relation_WL[length_W == left, :left])
             state = torch.cat([self._composed(state), joining])
