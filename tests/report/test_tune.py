@@ -49,4 +49,7 @@ def test_a_search_keeps_the_best_and_is_not_run_twice(tmp_path):
     assert sorted(wanted) == sorted(text.partition("=")[0] for text in record["best"]["settings"])
     before = json.loads((tmp_path / "Path.json").read_text())["trials"]
     assert tune("rcc8", MODEL, out=tmp_path, say=said.append, **SMALL)["trials"] == before
-    assert len(said) == 6
+    assert len([line for line in said if "epoch" not in line]) == 6
+    assert len(said) == 6 + 3  # every epoch of a trial that is run is told
+    other = tune("rcc8", MODEL, out=tmp_path, say=said.append, **{**SMALL, "share": 0.03})
+    assert other["trials"][0]["graphs"] > before[0]["graphs"]  # trials on other data say nothing here

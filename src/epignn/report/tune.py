@@ -18,7 +18,7 @@ from epignn.entries import allowed
 from epignn.errors import BadArgument, lookup
 from epignn.files import make_folder, write_text
 from epignn.learn.config import load_experiment, model_class
-from epignn.learn.fit import Diverged
+from epignn.learn.fit import Diverged, Epoch
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
 from epignn.learn.run import train
 from epignn.report.models import GROUNDS
@@ -95,22 +95,32 @@ def tune(
     config = model_class(load_experiment(base, chosen, code).model, allowed(code)).Config
     choices, rng = space(config), np.random.default_rng([seed, 0x7E5])
     path = out / f"{name}.json"
-    known = read_records(out, path.name)[0]["trials"] if path.exists() else []
+    before = read_records(out, path.name) if path.exists() else []
+    alike = [one for one in before if (one["table"], one["seed"], one["share"]) == (table, seed, share)]
+    known = [trial for one in alike for trial in one["trials"]]
     done: list[dict[str, Any]] = []
     for number in range(trials):
         drawn = {key: values[rng.integers(len(values))] for key, values in choices.items()}
         settings = [f"{key}={value}" for key, value in drawn.items()] + [WHOLE] if number else []
         same = [trial for trial in known if trial["settings"] == settings and trial["epochs"] == epochs]
-        done.append(same[0] if same else _trial(base, (*common, *settings), settings, share, seed, code, epochs))
-        say(
-            f"{kind}, trial {number + 1} of {trials}: {done[-1]['validation']:.4f}, {done[-1]['cpu_seconds']:.0f} s"
+        about = f"{kind}, trial {number + 1} of {trials}"
+        done.append(
+            same[0]
+            if same
+            else _trial(base, (*common, *settings), settings, share, seed, code, _epochs(about, say))
         )
+        say(f"{about}: {done[-1]['validation']:.4f}, {done[-1]['cpu_seconds']:.0f} s")
         best = max(done, key=lambda trial: trial["validation"])
         record = {"table": table, "model": kind, "seed": seed, "share": share, "trials": done, "best": best}
         write_record(path, {**record, **circumstances()})
     make_folder(out)
     write_text(out / f"{name}.toml", _toml(kind, best, trials))
     return record
+
+
+def _epochs(about: str, say: Say) -> Callable[[Epoch], None]:
+    """Tells of every epoch of a trial."""
+    return lambda epoch: say(f"{about}: epoch {epoch.number}/{epoch.epochs}, {epoch.seconds_left:.0f} s left")
 
 
 def _trial(
@@ -120,7 +130,7 @@ def _trial(
     share: float,
     seed: int,
     code: Sequence[Path],
-    epochs: int,
+    report: Callable[[Epoch], None],
 ) -> dict[str, Any]:
     """Train on a part of the graphs, and tell what larger ones say of it; a run that diverges is worth nothing."""
     experiment = load_experiment(base, overrides, code)
@@ -134,9 +144,9 @@ def _trial(
         for part, most in ((learnt, int(share * len(learnt))), (larger, VALIDATION))
     )
     objective = Classify(experiment.objective, some, judges, lambda part: kind.prepare(part, experiment.model))
-    trial = {"settings": settings, "epochs": epochs, "graphs": len(some)}
+    trial = {"settings": settings, "epochs": experiment.training.epochs, "graphs": len(some)}
     try:
-        history = train(experiment, objective, seed=seed, code=code).history
+        history = train(experiment, objective, seed=seed, code=code, report=report).history
     except Diverged as error:
         return {**trial, "validation": 0.0, "cpu_seconds": time.process_time() - began, "diverged": str(error)}
     reached = max(epoch["validation"] or 0.0 for epoch in history)
