@@ -55,7 +55,7 @@ GROUNDS: Mapping[str, Ground] = MappingProxyType(
         "rcc8": Ground(
             _alone("rcc8"), _alone("rcc8-paper"), _alone("rcc8"), ("data.per_label=200",), per_label=25
         ),
-        "ia": Ground(_alone("ia"), _alone("ia-paper"), _alone("rcc8"), ("data.per_label=60",), per_label=15),
+        "ia": Ground(_alone("ia"), _alone("ia-paper"), _alone("rcc8"), ("data.per_label=120",), per_label=15),
         "expanded": Ground(
             _CALCULI, MappingProxyType({"RCC-8 ": "rcc8-paper", "intervals ": "ia-paper"}),
             MappingProxyType({"RCC-8 ": "rcc8", "intervals ": "rcc8"}), per_label=5,
