@@ -1,0 +1,76 @@
+"""What relations mean in plain words: a sentence about `{a}` and `{b}` for each relation of the shipped calculi."""
+
+from types import MappingProxyType
+
+from epignn.calculus.algebra import Calculus
+
+_RCC8 = {
+    "DC": "{a} is apart from {b}",
+    "EC": "{a} touches {b} from outside",
+    "PO": "{a} overlaps {b} in part",
+    "TPP": "{a} lies inside {b} and touches its edge",
+    "NTPP": "{a} lies well inside {b}",
+    "TPPI": "{a} contains {b}, which touches its edge",
+    "NTPPI": "{a} contains {b} well inside",
+    "EQ": "{a} and {b} are the same",
+}
+_RCC5 = {
+    "DR": "{a} does not overlap {b}",
+    "PO": "{a} overlaps {b} in part",
+    "PP": "{a} is a part of {b}",
+    "PPI": "{a} contains {b}",
+    "EQ": "{a} and {b} are the same",
+}
+_ALLEN = {
+    "=": "{a} takes the same time as {b}",
+    "<": "{a} ends before {b} begins",
+    ">": "{a} begins after {b} has ended",
+    "d": "{a} takes place during {b}",
+    "di": "{a} goes on before, during and after {b}",
+    "o": "{a} begins first and overlaps {b}",
+    "oi": "{a} begins during {b} and ends after it",
+    "m": "{a} ends just when {b} begins",
+    "mi": "{a} begins just when {b} ends",
+    "s": "{a} begins with {b} and ends earlier",
+    "si": "{a} begins with {b} and ends later",
+    "f": "{a} begins after {b} and ends with it",
+    "fi": "{a} begins before {b} and ends with it",
+}
+_POINT = {"<": "{a} is before {b}", "=": "{a} is at the same place as {b}", ">": "{a} is after {b}"}
+_CARDINAL = {
+    "EQ": "{a} is at the same place as {b}",
+    "N": "{a} is due north of {b}",
+    "NE": "{a} is north-east of {b}",
+    "E": "{a} is due east of {b}",
+    "SE": "{a} is south-east of {b}",
+    "S": "{a} is due south of {b}",
+    "SW": "{a} is south-west of {b}",
+    "W": "{a} is due west of {b}",
+    "NW": "{a} is north-west of {b}",
+}
+_KINSHIP = {
+    "self": "{a} and {b} are one person",
+    "other-man": "{b} is a man to whom {a} has no closer tie",
+    "other-woman": "{b} is a woman to whom {a} has no closer tie",
+}
+MEANINGS = MappingProxyType(
+    {"rcc8": _RCC8, "rcc5": _RCC5, "allen": _ALLEN, "point": _POINT, "cardinal": _CARDINAL, "kinship": _KINSHIP}
+)
+"""Sentences by calculus and relation; terms of kinship need none of their own."""
+
+
+def meanings(calculus: Calculus) -> dict[str, str]:
+    """A sentence for every word of a calculus; for one that has none, the relation between the two names.
+
+    >>> from epignn.calculus import load
+    >>> meanings(load("rcc8"))["EC"].format(a="the pier", b="the city")
+    'the pier touches the city from outside'
+    >>> meanings(load("kinship"))["aunt"].format(a="Ann", b="Eve")
+    'Eve is the aunt of Ann'
+    """
+    known = MEANINGS.get(calculus.name, {})
+    plain = "{b} is the %s of {a}" if calculus.name == "kinship" else "{a} %s {b}"
+    return {
+        word: known.get(word, plain % word.replace("{", "{{").replace("}", "}}"))
+        for word in calculus.words(calculus.universal)
+    }
