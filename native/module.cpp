@@ -11,6 +11,7 @@
 #include "closure.hpp"
 #include "propagate.hpp"
 #include "readout.hpp"
+#include "revise.hpp"
 #include "search.hpp"
 #include "sparse.hpp"
 
@@ -19,6 +20,7 @@ using namespace epignn;
 
 namespace epignn {
 void bind_heads(nb::module_& m);  // heads_module.cpp
+void bind_text(nb::module_& m);   // text_module.cpp
 }
 
 namespace {
@@ -60,6 +62,10 @@ std::vector<std::int32_t> copied(const Indices& values) {
 void check_entities(const Indices& values, std::int64_t entities) {
   for (std::size_t e = 0; e < values.size(); ++e)
     if (values(e) < 0 || values(e) >= entities) throw std::out_of_range("an entity is out of range");
+}
+
+void check_pair(const Revision& revision, int i, int j) {
+  if (std::min(i, j) < 0 || std::max(i, j) >= revision.entities()) throw std::out_of_range("no such entity");
 }
 
 bool refine_all(Closure& closure, const Indices& heads, const Indices& tails, const Masks& masks) {
@@ -320,6 +326,42 @@ void bind(nb::module_& m) {
         return std::make_tuple(self.conflict[0], self.conflict[1]);
       });
 
+  nb::class_<Revision>(m, "Revision")
+      .def("__init__",
+           [](Revision* self, const Algebra& algebra, int entities, Mask start) {
+             new (self) Revision(algebra, entities, start);
+           },
+           nb::keep_alive<1, 2>())
+      .def("grow", [](Revision& self, int entities) {
+        if (entities < self.entities()) throw std::invalid_argument("a network does not shrink");
+        self.grow(entities);
+      })
+      .def("copy", [](const Revision& self) { return Revision(self); }, nb::keep_alive<0, 1>())
+      .def("add", [](Revision& self, int i, int j, Mask mask) {
+        check_pair(self, i, j);
+        nb::gil_scoped_release release;
+        return self.add(i, j, mask, interrupt);
+      })
+      .def("remove", [](Revision& self, std::int64_t fact) {
+        if (fact < 0 || fact >= self.facts()) throw std::out_of_range("no such fact");
+        nb::gil_scoped_release release;
+        return self.remove(fact, interrupt);
+      })
+      .def("label", [](const Revision& self, int i, int j) {
+        check_pair(self, i, j);
+        return self.label(i, j);
+      })
+      .def("reasons", [](const Revision& self, int i, int j) {
+        check_pair(self, i, j);
+        return to_numpy(self.reasons(i, j));
+      })
+      .def("labels", [](const Revision& self) { return to_numpy(self.labels()); })
+      .def_prop_ro("trail", &Revision::trail)
+      .def_prop_ro("refinements", [](const Revision& self) { return self.refinements; })
+      .def_prop_ro("conflict", [](const Revision& self) {
+        return std::make_tuple(self.conflict[0], self.conflict[1]);
+      });
+
   m.def("solve",
         [](Closure& closure, Masks tractable, std::int64_t max_nodes) {
           nb::gil_scoped_release release;
@@ -345,6 +387,7 @@ void bind(nb::module_& m) {
   m.def("eliminate_many", &eliminate_many);
   m.def("sweep", &sweep);
   bind_heads(m);
+  bind_text(m);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
 from epignn.formats.csp import MAX_NODES, parse_csp, write_csp
-from epignn.formats.facts import RawFact
+from epignn.formats.raw import RawFact
 
 TWO = """2 #first one
  0  1 ( EC PO )

@@ -12,7 +12,8 @@ import re
 
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
-from epignn.formats.facts import RawFact, RawNetwork
+from epignn.formats.raw import RawFact, RawNetwork, compiled, numbered, places_in
+from epignn.formats.rows import distinct_sets, text_of_rows
 
 HEADER = re.compile(r"([0-9]++)\s*+(?:#(.*+))?")
 CONSTRAINT = re.compile(r"([0-9]++)\s++([0-9]++)\s*+\(([^()]*+)\)")
@@ -20,15 +21,6 @@ PLAIN_RELATION = re.compile(r"[^\s()|]++")
 
 # A header of a few bytes must not ask for all memory there is.
 MAX_NODES = 5_000_000
-
-
-def numbered(count: int) -> tuple[str, ...]:
-    """The names of numbered nodes.
-
-    >>> numbered(3)
-    ('0', '1', '2')
-    """
-    return tuple(map(str, range(count)))
 
 
 def node(digits: str) -> int:
@@ -50,24 +42,47 @@ def parse_csp(text: str, file: str) -> list[RawNetwork]:
     >>> network.title, network.names, network.facts[0].relations
     ('two', ('0', '1'), ('EC', 'PO'))
     """
+    data, found = compiled("read_constraints", text, MAX_NODES)
+    if found is None:
+        return parse_csp_plain(text, file)
+    heads, sets, tails, places, written, networks = found
+    sets_written = tuple(tuple(names.split()) for names in written)
+    return [
+        RawNetwork(
+            numbered(nodes),
+            heads[begin:end],
+            tails[begin:end],
+            sets[begin:end],
+            sets_written,
+            title,
+            place=places_in(data, places[begin:end]),
+        )
+        for nodes, title, begin, end in networks
+    ]
+
+
+def parse_csp_plain(text: str, file: str) -> list[RawNetwork]:
+    """The same without compiled kernels; raises the error for text of another form."""
     networks: list[RawNetwork] = []
-    current: RawNetwork | None = None
+    facts: list[RawFact] = []
+    names: tuple[str, ...] = ()
+    title = ""
     begun = total = 0
     for number, line in enumerate(text.split("\n"), start=1):
         stripped = line.strip()
         if not stripped:
             continue
-        if current is None:
+        if not begun:
             count, title = _header(stripped, file, number)
             total += count
             check_nodes(total, file, number)
-            current, begun = RawNetwork([], numbered(count), title), number
+            facts, names, begun = [], numbered(count), number
         elif stripped == ".":
-            networks.append(current)
-            current = None
+            networks.append(RawNetwork.of(facts, names, title))
+            begun = 0
         else:
-            current.facts.append(_constraint(line, len(current.names), file, number))
-    if current is not None:
+            facts.append(_constraint(line, len(names), file, number))
+    if begun:
         raise BadFile(f"the network of line {begun} has no end; add a line with '.' after it.", file, number)
     return networks
 
@@ -127,9 +142,8 @@ def write_csp(network: Network) -> str:
         if not PLAIN_RELATION.fullmatch(relation):
             raise BadArgument(f"the relation name {relation!r} cannot be written as csp; write JSON instead.")
     title = " ".join(network.title.replace("\0", " ").split())
-    lines = [f"{len(network.names) - 1} #{title}"]
-    for head, tail, mask in zip(
-        network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True
-    ):
-        lines.append(f"{head:2} {tail:2} ( {''.join(name + ' ' for name in calculus.names(mask))})")
-    return "\n".join([*lines, ".", ""])
+    masks, sets = distinct_sets(network)
+    relations = ["".join(name + " " for name in calculus.names(mask)) for mask in masks]
+    nodes = [f"{node:2}" for node in range(len(network.names))]
+    columns = ((network.heads, nodes), (network.tails, nodes), (sets, relations))
+    return f"{len(nodes) - 1} #{title}\n" + text_of_rows(columns, ("", " ", " ( ", ")\n")) + ".\n"

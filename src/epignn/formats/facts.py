@@ -1,40 +1,15 @@
-"""Facts as text, `ntpp(a, b)` or `ntpp|tpp(New York, "the U.S.")`, and the raw form that all readers share.
+"""Facts as text, `ntpp(a, b)` or `ntpp|tpp(New York, "the U.S.")`.
 
 Facts stand on lines of their own or are separated by `.`, `,`, `;` or white space; `#` and `%` begin a
 comment. A reader gives relation names and their places; `formats.networks` gives them a meaning in a calculus.
 """
 
 import re
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
-
-
-class RawFact(NamedTuple):
-    """A fact as a file has it: no calculus yet.
-
-    `line` and `column` are those of its relations; in JSON, `path` is their place, as in `facts[3]`.
-    """
-
-    relations: tuple[str, ...]
-    head: str
-    tail: str
-    line: int = 0
-    column: int = 0
-    path: str = ""
-
-
-@dataclass(frozen=True)
-class RawNetwork:
-    """A network as a file has it; `calculus` is the name that the file gives, if any."""
-
-    facts: list[RawFact]
-    names: tuple[str, ...] = ()
-    title: str = ""
-    calculus: str = ""
-
+from epignn.formats.raw import RawFact, RawNetwork, compiled, places_in, relation_names
+from epignn.formats.rows import distinct_sets, text_of_rows
 
 # Every repetition is of one character class and possessive, so that matching takes linear time.
 RELATIONS = r'([^\s.,;()"][^.,;()"\n]*+)'
@@ -57,15 +32,6 @@ QUOTABLE_NAME = re.compile(r'[^"\n\r\0]*+')
 PLAIN_RELATION = re.compile(r'[^.,;()|"#%\n\r\0]++')
 
 
-def relation_names(text: str) -> tuple[str, ...]:
-    """The names in a relation set.
-
-    >>> relation_names("ntpp | tpp")
-    ('ntpp', 'tpp')
-    """
-    return tuple([name.strip() for name in text.split("|")])
-
-
 def parse_facts(text: str, file: str) -> list[RawNetwork]:
     """Read facts as text: one network.
 
@@ -73,6 +39,17 @@ def parse_facts(text: str, file: str) -> list[RawNetwork]:
     >>> network.facts[0]
     RawFact(relations=('ntpp', 'tpp'), head='a', tail='New York', line=1, column=1, path='')
     """
+    data, found = compiled("read_facts", text)
+    if found is None:
+        return parse_facts_plain(text, file)
+    heads, sets, tails, places, written, names = found
+    sets_written = tuple(map(relation_names, written))
+    network = RawNetwork(tuple(names), heads, tails, sets, sets_written, place=places_in(data, places))
+    return [network] if len(network) else []
+
+
+def parse_facts_plain(text: str, file: str) -> list[RawNetwork]:
+    """The same without compiled kernels; raises the error for text that is not facts."""
     if "#" in text or "%" in text:
         # A comment ends its line, so that no column changes when it goes.
         text = COMMENT.sub(lambda match: match[1] or "", text)
@@ -97,7 +74,7 @@ def parse_facts(text: str, file: str) -> list[RawNetwork]:
             )
         )
         last, start = start, match.end()
-    return [RawNetwork(facts)] if facts else []
+    return [RawNetwork.of(facts)] if facts else []
 
 
 def _broken_fact(text: str, start: int, file: str) -> BadFile:
@@ -125,17 +102,12 @@ def write_facts(network: Network) -> str:
     for relation in network.calculus.relations:
         if not PLAIN_RELATION.fullmatch(relation) or relation != relation.strip():
             raise BadArgument(f"the relation name {relation!r} cannot be written as facts; write JSON instead.")
-    names = [_entity(name) for name in network.names]
-    relations = {mask: network.calculus.format(mask) for mask in set(network.masks.tolist())}
     title = " ".join(network.title.replace("\0", " ").split())
-    lines = [f"# {title}"] if title else []
-    lines += [
-        f"{relations[mask]}({names[head]}, {names[tail]})"
-        for head, tail, mask in zip(
-            network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True
-        )
-    ]
-    return "".join(line + "\n" for line in lines)
+    masks, sets = distinct_sets(network)
+    relations = [network.calculus.format(mask) for mask in masks]
+    names = [_entity(name) for name in network.names]
+    columns = ((sets, relations), (network.heads, names), (network.tails, names))
+    return (f"# {title}\n" if title else "") + text_of_rows(columns, ("", "(", ", ", ")\n"))
 
 
 def _entity(name: str) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, unknown
-from epignn.formats.facts import RawFact, RawNetwork, relation_names
+from epignn.formats.raw import RawFact, RawNetwork, relation_names
+from epignn.formats.rows import distinct_sets, text_of_rows
 
 KEYS = ("calculus", "title", "entities", "facts")
 # What qualreas calls the algebras that this package has.
@@ -65,7 +66,7 @@ def _ours(raw: Mapping[str, Any], file: str) -> RawNetwork:
         facts.append(RawFact(relation_names(relations), head, tail, path=path))
     if "entities" in raw:
         _check_listed(facts, names, "entities", file)
-    return RawNetwork(facts, names, _field(raw, "title", file), _field(raw, "calculus", file))
+    return RawNetwork.of(facts, names, _field(raw, "title", file), _field(raw, "calculus", file))
 
 
 def _qualreas(raw: Mapping[str, Any], file: str) -> RawNetwork:
@@ -88,7 +89,7 @@ def _qualreas(raw: Mapping[str, Any], file: str) -> RawNetwork:
     if "nodes" in raw:
         _check_listed(facts, names, "nodes", file)
     algebra = _field(raw, "algebra", file)
-    return RawNetwork(facts, names, _field(raw, "name", file), ALGEBRAS.get(algebra.casefold(), algebra))
+    return RawNetwork.of(facts, names, _field(raw, "name", file), ALGEBRAS.get(algebra.casefold(), algebra))
 
 
 def _entities(raw: Mapping[str, Any], key: str, file: str) -> tuple[str, ...]:
@@ -147,10 +148,14 @@ def write_json(network: Network) -> str:
     def text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
-    facts = [text([fact.head, fact.relations, fact.tail]) for fact in map(network.fact, range(len(network)))]
+    masks, sets = distinct_sets(network)
+    relations = [text(network.calculus.format(mask)) for mask in masks]
+    names = [text(name) for name in network.names]
+    columns = ((network.heads, names), (sets, relations), (network.tails, names))
+    facts = text_of_rows(columns, ("\n    [", ", ", ", ", "],")).removesuffix(",")
     parts = [f'"calculus": {text(network.calculus.name)}']
     if network.title:
         parts.append(f'"title": {text(network.title)}')
     parts.append(f'"entities": {text(network.names)}')
-    parts.append('"facts": [' + ",".join(f"\n    {fact}" for fact in facts) + ("\n  ]" if facts else "]"))
+    parts.append('"facts": [' + facts + ("\n  ]" if facts else "]"))
     return "{\n  " + ",\n  ".join(parts) + "\n}\n"

@@ -12,15 +12,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, lookup, near_misses, unknown
 from epignn.files import decode, read_text, readable
-from epignn.formats.csp import check_nodes, numbered, parse_csp, write_csp
+from epignn.formats.csp import check_nodes, parse_csp, write_csp
 from epignn.formats.csvfile import read_rows
-from epignn.formats.facts import RawFact, RawNetwork, parse_facts, relation_names, write_facts
+from epignn.formats.facts import parse_facts, write_facts
 from epignn.formats.jsonfile import parse_json, write_json
+from epignn.formats.raw import RawFact, RawNetwork, numbered, relation_names
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
@@ -59,7 +62,7 @@ def _shown(path: Path | str) -> str:
 
 def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) -> list[Network]:
     """Networks over a calculus: the one given, the one that the file names, or the first that knows all names."""
-    if not any(raw.facts or raw.names for raw in raws):
+    if not any(len(raw) or raw.names for raw in raws):
         raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
     uses = _first_uses(raws, file)
     if calculus is None:
@@ -136,10 +139,7 @@ def _first_uses(raws: list[RawNetwork], file: str) -> dict[str, RawFact]:
     """Every relation name with the first fact that has it."""
     uses: dict[str, RawFact] = {}
     for raw in raws:
-        for fact in raw.facts:
-            for name in fact.relations:
-                if name not in uses:
-                    uses[name] = fact
+        uses = raw.first_uses() | uses
     if "" in uses:
         raise _bad_fact("a relation name is missing; write a set like ntpp|tpp, or * for any.", uses[""], file)
     return uses
@@ -166,13 +166,11 @@ def _masks(uses: Mapping[str, RawFact], calculus: Calculus, file: str) -> dict[s
 
 
 def _network(raw: RawNetwork, calculus: Calculus, masks: Mapping[str, int]) -> Network:
-    facts = []
-    for fact in raw.facts:
-        mask = 0
-        for name in fact.relations:
-            mask |= masks[name]
-        facts.append((fact.head, mask, fact.tail))
-    return Network.of(calculus, facts, raw.names, raw.title)
+    meant = np.zeros(len(raw.written), dtype=np.uint64)
+    for s in raw.used():
+        for name in raw.written[s]:
+            meant[s] |= np.uint64(masks[name])
+    return Network(calculus, raw.names, raw.heads, raw.tails, meant[raw.sets], raw.title)
 
 
 # -- the benchmark's CSV --
@@ -189,7 +187,7 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
         check_nodes(total, file, row.line)
         ends, names = map(str, row.edges), row.edge_labels
         facts = [RawFact(relation_names(name), next(ends), next(ends), row.line) for name in names]
-        networks.append(RawNetwork(facts, numbered(count)))
+        networks.append(RawNetwork.of(facts, numbered(count)))
     return networks
 
 

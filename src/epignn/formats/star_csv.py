@@ -24,7 +24,7 @@ from epignn.errors import BadFile, EpignnError
 from epignn.files import writing
 from epignn.formats.columns import Codes, Columns
 from epignn.formats.csvfile import FACTS, LABEL
-from epignn.formats.facts import RawFact
+from epignn.formats.raw import RawFact
 from epignn.formats.networks import guess_calculus
 
 HEADER = ("", *FACTS, LABEL)

@@ -8,8 +8,9 @@ from epignn.calculus import ALIASES
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
-from epignn.formats.facts import RawNetwork, parse_facts
+from epignn.formats.facts import parse_facts
 from epignn.formats.networks import as_networks, as_statements, read_raw
+from epignn.formats.raw import RawNetwork, names_of
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
@@ -47,7 +48,7 @@ class Told:
     def known_to(self, calculus: Calculus) -> bool:
         """Whether a calculus knows every relation; one that the file names has to be this one."""
         names = {raw.calculus.casefold() for raw in self.networks}
-        words = {word for raw in self.networks for fact in raw.facts for word in fact.relations}
+        words = names_of(self.networks)
         named = {ALIASES.get(name, name) for name in names} <= {"", calculus.name}
         return named and all(calculus.knows(word) or word in RESERVED for word in words)
 

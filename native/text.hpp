@@ -1,0 +1,74 @@
+// Text of facts, constraints and triples to numbers and back: names become numbers in the order of their first use.
+//
+// The readers take exactly the grammar of their plain twins in src/epignn/formats. Where a text leaves it, or has
+// white space outside ASCII, they stop; the twin then reads the text and says what is wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace epignn {
+
+// Pieces of a text, numbered in the order in which they are first asked for.
+class Names {
+ public:
+  Names() : slots_(1 << 10, -1) {}
+  std::int32_t number(std::string_view name);
+  const std::vector<std::string_view>& all() const { return all_; }
+
+ private:
+  void grow();
+
+  std::vector<std::string_view> all_;
+  std::vector<std::uint64_t> hashes_;
+  std::vector<std::int32_t> slots_;
+};
+
+// Facts, with the places of their relation sets in the text.
+struct Rows {
+  std::vector<std::int32_t> heads, sets, tails;
+  std::vector<std::int64_t> places;
+  Names written;
+  void add(std::int32_t head, std::string_view set, std::int32_t tail, std::int64_t place);
+};
+
+struct Facts : Rows {
+  Names entities;
+};
+
+// A network of numbered nodes 0 to nodes - 1; its constraints are rows begin to end of all rows.
+struct Numbered {
+  std::int64_t nodes;
+  std::string_view title;
+  std::int64_t begin, end;
+};
+
+struct Constraints : Rows {
+  std::vector<Numbered> networks;
+};
+
+struct Triples {
+  std::vector<std::int32_t> heads, sets, tails;
+  Names entities, relations;
+  std::vector<std::int32_t> lines;
+  std::int64_t blank = 0, repeated = 0;
+};
+
+// Each returns whether it has read the whole text.
+bool read_facts(std::string_view text, Facts& out);
+bool read_constraints(std::string_view text, std::int64_t most_nodes, Constraints& out);
+bool read_triples(std::string_view text, Triples& out);
+
+// A column of a table: a piece of text for each row.
+struct Column {
+  const std::int32_t* which;
+  const std::vector<std::string_view>* pieces;
+};
+
+// Rows of text: between[0], a piece of the first column, between[1], and so on to the last of `between`.
+std::string write_rows(std::size_t rows, const std::vector<Column>& columns,
+                       const std::vector<std::string_view>& between);
+
+}  // namespace epignn
