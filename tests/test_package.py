@@ -42,7 +42,7 @@ def test_the_check_can_fail():
 
 
 ORDER = (
-    ("errors", "version"), ("files", "entries", "kernels"), ("calculus",), ("data",), ("formats",), ("tasks",),
+    ("errors", "version"), ("extras", "files", "entries", "kernels"), ("calculus",), ("data",), ("formats",), ("tasks",),
     ("models",), ("learn",), ("distil",), ("explain",), ("reason",), ("report",), ("cli",),
 )  # fmt: skip
 """Parts of the package; each imports only from those before it, and within itself."""

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Fact, Indices, Network
+from epignn.extras import optional
 
 
 class Answer(StrEnum):
@@ -24,7 +27,7 @@ class Answer(StrEnum):
     """The search reached its limit."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of an algorithm on a network.
 
@@ -60,22 +63,101 @@ class Result:
             return ()
         return tuple(self.network.fact(f) for f in self._explain())
 
+    def __repr__(self) -> str:
+        network = self.network
+        told = f"{len(network.names):,} entities, {len(network):,} facts, {len(self.masks):,} pairs"
+        return f"Result({network.calculus.name}: {self.answer} by {self.algorithm}; {told})"
+
     @cached_property
-    def _sets(self) -> dict[tuple[int, int], int]:
-        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        return dict(zip(pairs, self.masks.tolist(), strict=True))
+    def _by_pair(self) -> tuple[NDArray[np.int64], Masks]:
+        """A number for each pair, sorted, and the sets in that order."""
+        pairs = self.first.astype(np.int64) * len(self.network.names) + self.second
+        if len(pairs) and (pairs[1:] <= pairs[:-1]).any():
+            order = np.argsort(pairs, kind="stable")
+            return pairs[order], self.masks[order]
+        return pairs, self.masks
+
+    def _kept(self, i: int, j: int) -> int | None:
+        """The set that the algorithm kept from i to j."""
+        pairs, masks = self._by_pair
+        pair = i * len(self.network.names) + j
+        place = int(np.searchsorted(pairs, pair))
+        return int(masks[place]) if place < len(pairs) and pairs[place] == pair else None
 
     def relations(self, head: str, tail: str) -> int:
-        """What may hold from head to tail; everything, where the algorithm kept nothing of the pair."""
+        """What may hold from head to tail, as a mask; everything, where the algorithm kept nothing of the pair."""
         i, j = self.network.position(head), self.network.position(tail)
         calculus = self.network.calculus
         if i == j:
             return calculus.identity_mask
-        if (i, j) in self._sets:
-            return self._sets[i, j]
-        return calculus.converse(self._sets.get((j, i), calculus.anything))
+        kept = self._kept(i, j)
+        if kept is not None:
+            return kept
+        turned = self._kept(j, i)
+        return calculus.converse(calculus.anything if turned is None else turned)
 
-    @property
+    def words(self, head: str, tail: str) -> tuple[str, ...]:
+        """What may hold from head to tail, in the words of the calculus.
+
+        >>> from epignn import Network, close, load
+        >>> close(Network.of(load("rcc8"), [("a", "tpp", "b"), ("b", "tpp", "c")])).words("a", "c")
+        ('TPP', 'NTPP')
+        """
+        return self.network.calculus.words(self.relations(head, tail))
+
+    def matrix(self) -> Masks:
+        """The set of every pair, as masks: `matrix[i, j]` from entity i to entity j, in the order of the names."""
+        n, calculus = len(self.network.names), self.network.calculus
+        matrix = np.full((n, n), calculus.anything, dtype=np.uint64)
+        np.fill_diagonal(matrix, np.uint64(calculus.identity_mask))
+        matrix[self.first, self.second] = self.masks
+        matrix[self.second, self.first] = calculus.converse_array(self.masks)
+        return matrix
+
+    @cached_property
+    def inferred(self) -> Network:
+        """What is known of pairs of which no fact tells, the smallest sets first."""
+        closed, told = self.closed, self.network
+        n = len(told.names)
+        stated = np.sort(np.minimum(told.heads, told.tails).astype(np.int64) * n + np.maximum(told.heads, told.tails))
+        pairs = np.minimum(closed.heads, closed.tails).astype(np.int64) * n + np.maximum(closed.heads, closed.tails)
+        place = np.minimum(np.searchsorted(stated, pairs), max(len(stated) - 1, 0))
+        new = np.flatnonzero(stated[place] != pairs) if len(stated) else np.arange(len(pairs))
+        return closed.select(new[np.argsort(np.bitwise_count(closed.masks[new]), kind="stable")])
+
+    def to_pandas(self, inferred: bool = False) -> Any:
+        """What is known of every pair, or with `inferred` only of those of which no fact tells, as a data frame.
+
+        It has the columns `head`, `relations` (as `TPP|NTPP`) and `tail`.
+
+        Raises:
+            BadArgument: pandas is not installed.
+        """
+        pandas = optional("pandas", "a data frame")
+        network = self.inferred if inferred else self.closed
+        names = np.array(network.names, dtype=object)
+        masks, which = np.unique(network.masks, return_inverse=True)
+        sets = np.array([network.calculus.format(mask) for mask in masks.tolist()], dtype=object)
+        columns = {"head": names[network.heads], "relations": sets[which], "tail": names[network.tails]}
+        return pandas.DataFrame(columns)
+
+    def to_networkx(self, inferred: bool = False) -> Any:
+        """The same as a directed graph of networkx, with `relations` and `mask` on every edge; all entities are nodes.
+
+        Raises:
+            BadArgument: networkx is not installed.
+        """
+        networkx = optional("networkx", "a graph of networkx")
+        network = self.inferred if inferred else self.closed
+        graph = networkx.DiGraph(calculus=network.calculus.name, answer=str(self.answer))
+        graph.add_nodes_from(network.names)
+        names = network.names
+        words = {mask: network.calculus.format(mask) for mask in np.unique(network.masks).tolist()}
+        rows = zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
+        graph.add_edges_from((names[i], names[j], {"relations": words[mask], "mask": mask}) for i, j, mask in rows)
+        return graph
+
+    @cached_property
     def closed(self) -> Network:
         """The refined network; pairs of which nothing is known are left out."""
         known = self.masks != np.uint64(self.network.calculus.anything)
@@ -111,6 +193,9 @@ def doubt(calculus: Calculus, search: str = "search") -> str:
 
 
 def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
-    """The pairs of a square matrix with `first < second`."""
-    first, second = np.triu_indices(len(matrix), 1)
-    return first.astype(np.int32), second.astype(np.int32), matrix[first, second]
+    """The pairs of a square matrix with `first < second`, row by row."""
+    n = len(matrix)
+    first = np.repeat(np.arange(n, dtype=np.int32), np.arange(n - 1, -1, -1)) if n else np.zeros(0, dtype=np.int32)
+    place = np.arange(n, dtype=np.int32)
+    above = place[:, None] < place
+    return first, np.broadcast_to(place, (n, n))[above], matrix[above]

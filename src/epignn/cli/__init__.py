@@ -46,7 +46,8 @@ def main() -> None:
 
     warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
     try:
-        app(args=spread(sys.argv[1:]))
+        arguments = spread(sys.argv[1:])
+        app(arguments)(args=arguments)
     except EpignnError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)

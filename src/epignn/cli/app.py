@@ -1,51 +1,53 @@
-"""The commands and their help; each lives in a module of its own that is loaded with it."""
+"""The commands and their help; each lives in a module of its own, which is loaded when the command is called."""
+
+import importlib
+from collections.abc import Iterable
+from types import MappingProxyType
 
 import typer
 
-from epignn.cli import (
-    ask,
-    benchmark,
-    calculi,
-    data,
-    demo,
-    distil,
-    explain,
-    generate,
-    info,
-    learn,
-    networks,
-    profile,
-    reproduce,
-    score,
-    tune,
+COMMANDS = MappingProxyType(
+    {
+        "close": "networks.close",
+        "entails": "networks.entails",
+        "explain": "explain.explain",
+        "check": "benchmark.check",
+        "train": "learn.train",
+        "evaluate": "learn.evaluate",
+        "predict": "learn.predict",
+        "score": "score.score",
+        "profile": "profile.profile",
+        "ask": "ask.ask",
+        "distil": "distil.distil",
+        "reproduce": "reproduce.reproduce",
+        "tune": "tune.tune",
+        "demo": "demo.demo",
+        "info": "info.info",
+        "generate": "generate.app",
+        "calculus": "calculi.app",
+        "data": "data.app",
+    }
 )
+"""Where each command is: a function of a module of this package, or a group of commands."""
 
-app = typer.Typer(
-    name="epignn",
-    help="Reason about relations: between regions, intervals, points. Exit codes: 0 answered, 1 inconsistent or "
-    "not entailed, 2 bad input.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("close")(networks.close)
-app.command("entails")(networks.entails)
-app.command("explain")(explain.explain)
-app.command("check")(benchmark.check)
-app.add_typer(generate.app, name="generate")
-for _command in (
-    learn.train,
-    learn.evaluate,
-    learn.predict,
-    score.score,
-    profile.profile,
-    ask.ask,
-    distil.distil,
-    reproduce.reproduce,
-    tune.tune,
-):
-    app.command()(_command)
-app.add_typer(calculi.app, name="calculus")
-app.add_typer(data.app, name="data")
-app.command("demo")(demo.demo)
-app.command("info")(info.info)
+
+def app(arguments: Iterable[str] = ()) -> typer.Typer:
+    """The command line; with the command of the arguments alone, so that the others need not be loaded."""
+    found = typer.Typer(
+        name="epignn",
+        help="Reason about relations: between regions, intervals, points. Exit codes: 0 answered, 1 inconsistent or "
+        "not entailed, 2 bad input.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    found.callback()(lambda: None)  # without it, a single command would be called without its name
+    asked = next(iter(arguments), "")
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(".")
+        command = getattr(importlib.import_module(f"epignn.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            found.add_typer(command, name=name)
+        else:
+            found.command(name)(command)
+    return found

@@ -68,7 +68,7 @@ def close(
 
     Exit code 1 if a network is inconsistent; a minimal set of conflicting facts is shown.
     """
-    from epignn.reason.networks import ALGORITHMS, result_dict
+    from epignn.reason.networks import ALGORITHMS, closed_json, result_dict
 
     run = lookup("algorithm", algorithm, ALGORITHMS)
     start = head or (query[0] if query else "")
@@ -80,11 +80,14 @@ def close(
             for name in query or ():
                 network.position(name)
             results.append(run(network, [query] if query else [], start, backend))  # type: ignore[arg-type]
-        documents = [result_dict(result, query) for result in results] if as_json else []
+        whole = len(results) == 1 and results[0].consistent and not query
+        documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
         write_text(out, "".join(write_network(result.closed, form) for result in results))
-    if as_json:
-        emit_json(documents[0] if len(documents) == 1 else {"file": str(file), "networks": documents})
+    if as_json and len(documents) == 1:
+        emit_json(documents[0], **({"closed": closed_json(results[0])} if whole else {}))
+    elif as_json:
+        emit_json({"file": str(file), "networks": documents})
     elif len(results) == 1:
         _print(results[0], query)
     else:
@@ -117,9 +120,7 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
 
 def _print_inferred(result: Result) -> None:
     """The sharpest sets that no fact states."""
-    from epignn.reason.networks import inferred
-
-    new = inferred(result)
+    new = result.inferred
     typer.echo(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
     for f in range(min(len(new), SHOWN_FACTS)):
         typer.echo(f"  {new.fact(f)}")

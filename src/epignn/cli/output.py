@@ -17,9 +17,15 @@ UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
 
 
-def emit_json(document: dict[str, Any]) -> None:
-    """Write one JSON document on standard output and nothing else: a line a key, for `indent` is slow."""
-    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
+def emit_json(document: dict[str, Any], **written: str) -> None:
+    """Write one JSON document on standard output and nothing else: a line a key, for `indent` is slow.
+
+    Args:
+        document: its keys and values.
+        written: further keys, whose values are JSON already.
+    """
+    values = {key: json.dumps(value, ensure_ascii=False) for key, value in document.items()} | written
+    lines = [f"  {json.dumps(key)}: {value}" for key, value in values.items()]
     typer.echo("{\n" + ",\n".join(lines) + "\n}")
 
 

@@ -4,31 +4,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from epignn.calculus.network import Indices
 from epignn.errors import BadFile
 from epignn.files import read_text
+from epignn.formats.raw import compiled
 
 Triple = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Triples:
-    """What a file holds, in its order and without repetitions.
+    """What a file holds, in its order and without repetitions, as numbers.
 
     Attributes:
         file: where it was read.
-        triples: head, relation, tail.
+        entities, relations: the names, in the order of their first use.
+        heads, which, tails: of each triple, the positions of its entities and of its relation.
         lines: the line of each.
         blank, repeated: lines that were passed over.
     """
 
     file: str
-    triples: tuple[Triple, ...]
-    lines: tuple[int, ...]
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    heads: Indices
+    which: Indices
+    tails: Indices
+    lines: Indices
     blank: int = 0
     repeated: int = 0
 
     def __len__(self) -> int:
-        return len(self.triples)
+        return len(self.which)
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """Head, relation and tail of each, as text."""
+        numbers = zip(self.heads.tolist(), self.which.tolist(), self.tails.tolist(), strict=True)
+        return tuple((self.entities[h], self.relations[r], self.entities[t]) for h, r, t in numbers)
 
     def notes(self) -> list[str]:
         """What was passed over, in words."""
@@ -36,9 +51,16 @@ class Triples:
         return [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
 
     def only(self, relations: "frozenset[str]") -> "Triples":
-        """Those whose relation is among some."""
-        kept = [i for i, (_, relation, _) in enumerate(self.triples) if relation in relations]
-        return replace(self, triples=tuple(self.triples[i] for i in kept), lines=tuple(self.lines[i] for i in kept))
+        """Those whose relation is among some, over their entities."""
+        known = np.array([name in relations for name in self.relations], dtype=bool)
+        kept = known[self.which]
+        ends = np.stack([self.heads[kept], self.tails[kept]])
+        used, ends = np.unique(ends, return_inverse=True)
+        heads, tails = ends.reshape(2, -1).astype(np.int32)
+        names = tuple(self.entities[i] for i in used.tolist())
+        return replace(
+            self, entities=names, heads=heads, which=self.which[kept], tails=tails, lines=self.lines[kept]
+        )
 
 
 def read_triples(path: Path) -> Triples:
@@ -50,9 +72,23 @@ def read_triples(path: Path) -> Triples:
     Raises:
         BadFile: a line has not three columns or an empty one, or the file is not UTF-8 text, or is empty.
     """
-    lines: dict[Triple, int] = {}
+    text = read_text(path)
+    _, found = compiled("read_triples", text)
+    if found is None:
+        return read_triples_plain(text, str(path))
+    heads, which, tails, entities, relations, lines, blank, repeated = found
+    if not len(lines):
+        raise BadFile("there are no triples in it.", str(path))
+    return Triples(str(path), tuple(entities), tuple(relations), heads, which, tails, lines, blank, repeated)
+
+
+def read_triples_plain(text: str, file: str) -> Triples:
+    """The same without compiled kernels; raises the error for a line that is no triple."""
+    lines: dict[tuple[int, int, int], int] = {}
+    entities: dict[str, int] = {}
+    relations: dict[str, int] = {}
     blank = repeated = 0
-    for number, fields in _rows(path):
+    for number, fields in _rows(text):
         if not fields:
             blank += 1
             continue
@@ -60,23 +96,30 @@ def read_triples(path: Path) -> Triples:
             raise BadFile(
                 f"a triple has three columns (head, relation, tail; tabs or spaces between), this line has "
                 f"{len(fields)}.",
-                str(path),
+                file,
                 number,
             )
         head, relation, tail = fields
         if not (head and relation and tail):
-            raise BadFile("a column of this triple is empty.", str(path), number)
-        repeated += (head, relation, tail) in lines
-        lines.setdefault((head, relation, tail), number)
+            raise BadFile("a column of this triple is empty.", file, number)
+        triple = (
+            entities.setdefault(head, len(entities)),
+            relations.setdefault(relation, len(relations)),
+            entities.setdefault(tail, len(entities)),
+        )
+        repeated += triple in lines
+        lines.setdefault(triple, number)
     if not lines:
-        raise BadFile("there are no triples in it.", str(path))
-    return Triples(str(path), tuple(lines), tuple(lines.values()), blank, repeated)
+        raise BadFile("there are no triples in it.", file)
+    heads, which, tails = np.array(list(lines), dtype=np.int32).T
+    places = np.fromiter(lines.values(), dtype=np.int32)
+    return Triples(file, tuple(entities), tuple(relations), heads, which, tails, places, blank, repeated)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read questions, a head and a relation on each line, separated as triples are; blank lines are passed over."""
     pairs = []
-    for number, fields in _rows(path):
+    for number, fields in _rows(read_text(path)):
         if fields and (len(fields) != 2 or not all(fields)):
             raise BadFile(
                 f"a question is a head and a relation, this line has {len(fields)} columns.", str(path), number
@@ -88,8 +131,8 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The number and the fields of every line; a blank line has none."""
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         fields = line.split("\t") if "\t" in line else line.split()
         yield number, tuple(map(str.strip, fields)) if line.strip() else ()

@@ -80,7 +80,7 @@ def _read_side(folder: Path, relations: tuple[str, ...] | None) -> tuple[Side, l
     others = [read_triples(p) if (p := _part(folder, part)) else None for part in ("valid", "test")]
     files = [facts, *(o for o in others if o is not None)]
     entities = entity_names(files)
-    vocabulary = relations if relations is not None else tuple(sorted({r for _, r, _ in facts.triples}))
+    vocabulary = relations if relations is not None else tuple(sorted(facts.relations))
     graph = Graph(entities, vocabulary, encode(facts, entities, vocabulary))
     none = np.zeros((0, 3), dtype=np.int32)
     held = [none if o is None else encode(o, entities, vocabulary) for o in others]
@@ -93,7 +93,7 @@ def _read_side(folder: Path, relations: tuple[str, ...] | None) -> tuple[Side, l
 
 def entity_names(files: Sequence[TriplesFile]) -> tuple[str, ...]:
     """All entities, sorted."""
-    return tuple(sorted({name for file in files for h, _, t in file.triples for name in (h, t)}))
+    return tuple(sorted({name for file in files for name in file.entities}))
 
 
 def encode(file: TriplesFile, entities: Sequence[str], relations: Sequence[str]) -> Ints:
@@ -104,17 +104,18 @@ def encode(file: TriplesFile, entities: Sequence[str], relations: Sequence[str])
     """
     entity = {name: number for number, name in enumerate(entities)}
     number_of = {name: number for number, name in enumerate(relations)}
-    for (_, relation, _), line in zip(file.triples, file.lines, strict=True):
-        if relation not in number_of:
-            raise BadFile(str(unknown("relation", relation, relations)), file.file, line)
-    rows = [(entity[h], number_of[r], entity[t]) for h, r, t in file.triples]
-    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+    for r, relation in enumerate(file.relations):
+        if relation not in number_of and (wrong := np.flatnonzero(file.which == r)).size:
+            raise BadFile(str(unknown("relation", relation, relations)), file.file, int(file.lines[wrong[0]]))
+    entity_of = np.array([entity[name] for name in file.entities], dtype=np.int32)
+    relation_of = np.array([number_of.get(name, -1) for name in file.relations], dtype=np.int32)
+    return np.stack([entity_of[file.heads], relation_of[file.which], entity_of[file.tails]], 1)
 
 
 def _held_out(path: Path, seed: int) -> Links:
     """One file of triples: some are held out for validation and test, of relations that remain among the facts."""
     file = read_triples(path)
-    entities, relations = entity_names([file]), tuple(sorted({r for _, r, _ in file.triples}))
+    entities, relations = entity_names([file]), tuple(sorted(file.relations))
     triples = encode(file, entities, relations)
     order = np.random.default_rng(seed).permutation(len(triples))
     # The first triple of each relation, in this order, stays a fact, so that every relation is learnt.
