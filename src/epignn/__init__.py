@@ -14,8 +14,9 @@ from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
-from epignn.calculus.solve.closure import Incremental, close
+from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.directional import directional
+from epignn.calculus.solve.incremental import Incremental
 from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName

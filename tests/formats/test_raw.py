@@ -21,7 +21,20 @@ needs_kernels = pytest.mark.skipif(native() is None, reason="no compiled kernels
 
 PIECES = {
     "facts": ("ec", "ec | dc", "(", ")", "a", '"b, c"', '"', ",", ".", " ", "\n", "# x\n", "%", "é", "\u2003", "|"),
-    "csp": ("1 #two\n", "2\n", "0 1 ( EC )\n", "01  2(PO)\n", " 1 0 ( )\n", ".\n", "\n", "0 1 (", "é", "#", "9", " "),
+    "csp": (
+        "1 #two\n",
+        "2\n",
+        "0 1 ( EC )\n",
+        "01  2(PO)\n",
+        " 1 0 ( )\n",
+        ".\n",
+        "\n",
+        "0 1 (",
+        "é",
+        "#",
+        "9",
+        " ",
+    ),
     "triples": ("a", "b c", "\t", " ", "\n", "r", "a\tr\tb\n", "a r b\n", "\u00a0", "\x1c", "é"),
 }
 
@@ -62,7 +75,9 @@ def test_triples(tmp_path_factory, text):
 
 
 @needs_kernels
-@pytest.mark.parametrize("text", ['ec(a, "b # c"). dc|po(New York, é)  # said\n%x\n\n ec (\n c ,d)', "ec(a,b)" * 2000])
+@pytest.mark.parametrize(
+    "text", ['ec(a, "b # c"). dc|po(New York, é)  # said\n%x\n\n ec (\n c ,d)', "ec(a,b)" * 2000]
+)
 def test_the_kernel_reads_what_is_right(text):
     assert native().read_facts(text.encode()) is not None
     assert outcome(lambda: parse_facts(text, "f")) == outcome(lambda: parse_facts_plain(text, "f"))

@@ -8,12 +8,14 @@ for the sparse ones.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.errors import BadArgument, unknown
+from epignn.extras import optional
 
 Indices = NDArray[np.int32]
 
@@ -63,11 +65,16 @@ class Network:
     def of(
         cls,
         calculus: Calculus,
-        facts: Iterable[tuple[str, str | int, str]],
+        facts: Iterable[tuple[str, str | int, str]] | Any,
         names: Sequence[str] = (),
         title: str = "",
     ) -> "Network":
-        """Build a network from `(head, relations, tail)` triples; entities are numbered as they appear."""
+        """Build a network from `(head, relations, tail)` triples; entities are numbered as they appear.
+
+        Facts may be a data frame of pandas or polars as well, with columns `head`, `relations` and `tail`; or three
+        columns of other names, in this order.
+        """
+        facts = _rows(facts) if hasattr(facts, "columns") else facts
         index = {name: i for i, name in enumerate(names)}
         if len(index) != len(names):
             raise BadArgument("an entity is listed twice.")
@@ -157,10 +164,57 @@ class Network:
         merged = np.bitwise_and.reduceat(masks, starts) if len(starts) else masks
         return low[starts], high[starts], merged & np.uint64(self.calculus.anything)
 
+    def to_pandas(self) -> Any:
+        """The facts as a data frame with the columns `head`, `relations` (as `TPP|NTPP`) and `tail`.
+
+        Raises:
+            BadArgument: pandas is not installed.
+        """
+        pandas = optional("pandas", "a data frame")
+        names = np.array(self.names, dtype=object)
+        masks, which = np.unique(self.masks, return_inverse=True)
+        sets = np.array([self.calculus.format(mask) for mask in masks.tolist()], dtype=object)
+        cells = (names[self.heads], sets[which], names[self.tails])
+        return pandas.DataFrame(dict(zip(COLUMNS, cells, strict=True)))
+
+    def to_networkx(self) -> Any:
+        """The facts as a graph of networkx that may have parallel edges, with `relations` and `mask` on each.
+
+        Raises:
+            BadArgument: networkx is not installed.
+        """
+        graph = optional("networkx", "a graph of networkx").MultiDiGraph(calculus=self.calculus.name)
+        graph.add_nodes_from(self.names)
+        words = {mask: self.calculus.format(mask) for mask in np.unique(self.masks).tolist()}
+        rows = zip(self.heads.tolist(), self.tails.tolist(), self.masks.tolist(), strict=True)
+        names = self.names
+        graph.add_edges_from((names[i], names[j], {"relations": words[mask], "mask": mask}) for i, j, mask in rows)
+        return graph
+
     def impossible_loop(self) -> int | None:
         """The first fact of an entity and itself that excludes the identity, if there is one."""
         loops = (self.heads == self.tails) & ((self.masks & np.uint64(self.calculus.identity_mask)) == 0)
         return int(np.argmax(loops)) if loops.any() else None
+
+
+COLUMNS = ("head", "relations", "tail")
+"""The columns of a table of facts."""
+
+
+def _rows(frame: Any) -> Iterable[tuple[str, str, str]]:
+    """The facts of a data frame."""
+    named = [str(name) for name in frame.columns]
+    if set(COLUMNS) <= set(named):
+        chosen = [frame.columns[named.index(name)] for name in COLUMNS]
+    elif len(named) == len(COLUMNS):
+        chosen = list(frame.columns)
+    else:
+        raise BadArgument(
+            f"a table of facts has the columns {', '.join(COLUMNS)}, or three columns in this order; this one has "
+            f"{', '.join(named)}."
+        )
+    cells = ([str(value) for value in frame[name].to_list()] for name in chosen)
+    return zip(*cells, strict=True)
 
 
 def arrays(heads: object, tails: object, masks: object) -> tuple[Indices, Indices, Masks]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Fact, Indices, Network
-from epignn.extras import optional
 
 
 class Answer(StrEnum):
@@ -119,7 +118,9 @@ class Result:
         """What is known of pairs of which no fact tells, the smallest sets first."""
         closed, told = self.closed, self.network
         n = len(told.names)
-        stated = np.sort(np.minimum(told.heads, told.tails).astype(np.int64) * n + np.maximum(told.heads, told.tails))
+        stated = np.sort(
+            np.minimum(told.heads, told.tails).astype(np.int64) * n + np.maximum(told.heads, told.tails)
+        )
         pairs = np.minimum(closed.heads, closed.tails).astype(np.int64) * n + np.maximum(closed.heads, closed.tails)
         place = np.minimum(np.searchsorted(stated, pairs), max(len(stated) - 1, 0))
         new = np.flatnonzero(stated[place] != pairs) if len(stated) else np.arange(len(pairs))
@@ -133,29 +134,15 @@ class Result:
         Raises:
             BadArgument: pandas is not installed.
         """
-        pandas = optional("pandas", "a data frame")
-        network = self.inferred if inferred else self.closed
-        names = np.array(network.names, dtype=object)
-        masks, which = np.unique(network.masks, return_inverse=True)
-        sets = np.array([network.calculus.format(mask) for mask in masks.tolist()], dtype=object)
-        columns = {"head": names[network.heads], "relations": sets[which], "tail": names[network.tails]}
-        return pandas.DataFrame(columns)
+        return (self.inferred if inferred else self.closed).to_pandas()
 
     def to_networkx(self, inferred: bool = False) -> Any:
-        """The same as a directed graph of networkx, with `relations` and `mask` on every edge; all entities are nodes.
+        """The same as a directed graph of networkx, with `relations` and `mask` on every edge.
 
         Raises:
             BadArgument: networkx is not installed.
         """
-        networkx = optional("networkx", "a graph of networkx")
-        network = self.inferred if inferred else self.closed
-        graph = networkx.DiGraph(calculus=network.calculus.name, answer=str(self.answer))
-        graph.add_nodes_from(network.names)
-        names = network.names
-        words = {mask: network.calculus.format(mask) for mask in np.unique(network.masks).tolist()}
-        rows = zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
-        graph.add_edges_from((names[i], names[j], {"relations": words[mask], "mask": mask}) for i, j, mask in rows)
-        return graph
+        return (self.inferred if inferred else self.closed).to_networkx()
 
     @cached_property
     def closed(self) -> Network:

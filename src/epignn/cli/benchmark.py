@@ -8,6 +8,17 @@ import typer
 
 from epignn.calculus import load
 from epignn.cli.output import emit_json, progress, table
+from epignn.cli.relate import (
+    Backwards,
+    End,
+    Layer,
+    Name,
+    Precision,
+    SkipBad,
+    Start,
+    check_claims,
+    read_world,
+)
 from epignn.errors import lookup
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -68,16 +79,33 @@ def generate(
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Benchmark files: CSV, also gzipped.")],
+    files: Annotated[list[Path], typer.Argument(help="Benchmark files: CSV, also gzipped; or files of claims.")],
     calculus: Annotated[
         str | None, typer.Option(help="A calculus by name, or a .toml file; guessed if left out.")
     ] = None,
     algorithm: Annotated[str, typer.Option(help="closure, directional or dpc.")] = "closure",
+    against: Annotated[
+        Path | None, typer.Option(help="A map or a table of events that the claims of the files are held against.")
+    ] = None,
+    name: Name = "",
+    start: Start = "start",
+    end: End = "end",
+    backwards: Backwards = False,
+    layer: Layer = "",
+    precision: Precision = 0.0,
+    skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
-    """Check benchmark files: is every label entailed by its facts? Exit code 1 if one is not."""
+    """Check benchmark files: is every label entailed by its facts? Exit code 1 if one is not.
+
+    With --against, check claims: which does a map, or a table of events, refute?
+    """
     from epignn.data.prove import METHODS
 
+    if against is not None:
+        world = read_world(against, calculus, name, start, end, backwards, layer, precision, skip_bad)
+        check_claims(files, world, as_json)
+        return
     lookup("algorithm", algorithm, METHODS)
     results = []
     with progress("files") as report:

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,17 +13,19 @@ from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
 from epignn.cli.output import emit_json, table, working
 from epignn.errors import BadArgument, lookup
-from epignn.files import write_text
-from epignn.formats.networks import write_network
 from epignn.formats.told import Told
 
+if TYPE_CHECKING:
+    from epignn.bridges.rdf import Statements
+
+RDF = (".ttl", ".nt", ".jsonld", ".rdf")
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS = 10, 30, 50
 
 File = Annotated[
     str,
     typer.Argument(
-        help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json or .csv, also gzipped; '
-        "- is standard input."
+        help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json, .csv or .tsv, '
+        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf); - is standard input."
     ),
 ]
 CalculusName = Annotated[
@@ -33,13 +35,21 @@ CalculusName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
+def _read(file: str, calculus: str | None, number: int | None, vocabulary: Path | None = None) -> list[Network]:
+    if Path(file).suffix.casefold() in RDF:
+        return [_read_rdf(Path(file), vocabulary).network]
     networks = Told.read(file, must_exist=False).all_networks(load(calculus) if calculus else None)
     if number is None:
         return networks
     if not 1 <= number <= len(networks):
         raise BadArgument(f"{file} holds {len(networks)} networks; --network takes 1 to {len(networks)}.")
     return [networks[number - 1]]
+
+
+def _read_rdf(path: Path, vocabulary: Path | None) -> "Statements":
+    from epignn.bridges.rdf import Vocabulary, read_rdf
+
+    return read_rdf(path, Vocabulary.read(vocabulary) if vocabulary else None)
 
 
 def close(
@@ -59,8 +69,20 @@ def close(
         str | None, typer.Option(help="Where directional closure starts; default: A of --query.")
     ] = None,
     number: Annotated[int | None, typer.Option("--network", help="Only this network of the file, from 1.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the closed network to this file.")] = None,
-    form: Annotated[str, typer.Option("--format", help="Format of --out: facts, csp or json.")] = "facts",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the closed network to this file, in the format of its suffix: .csv, .tsv, .parquet, .npz, "
+            ".xlsx, .csp, .json, .ttl; anything else is facts as text."
+        ),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="facts, csp or json, whatever the suffix of --out.")] = "",
+    inferred: Annotated[
+        bool, typer.Option("--inferred", help="Only pairs of which no fact tells go to --out.")
+    ] = False,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")
+    ] = None,
     backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
     as_json: Json = False,
 ) -> None:
@@ -76,14 +98,14 @@ def close(
         raise BadArgument("directional closure needs a start: --head NAME or --query A B.")
     results = []
     with working(f"{algorithm}: {file}"):
-        for network in _read(file, calculus, number):
+        for network in _read(file, calculus, number, vocabulary):
             for name in query or ():
                 network.position(name)
             results.append(run(network, [query] if query else [], start, backend))  # type: ignore[arg-type]
         whole = len(results) == 1 and results[0].consistent and not query
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
-        write_text(out, "".join(write_network(result.closed, form) for result in results))
+        _write(results, out, form, inferred, file, vocabulary)
     if as_json and len(documents) == 1:
         emit_json(documents[0], **({"closed": closed_json(results[0])} if whole else {}))
     elif as_json:
@@ -94,6 +116,20 @@ def close(
         _print_many(results, query)
     if not all(result.consistent for result in results):
         raise typer.Exit(1)
+
+
+def _write(results: list[Result], out: Path, form: str, inferred: bool, file: str, vocabulary: Path | None) -> None:
+    """Write what is known of every pair, or only what no fact tells."""
+    if out.suffix.casefold() in RDF:
+        from epignn.bridges.rdf import inferred_rdf, write_rdf
+
+        if Path(file).suffix.casefold() not in RDF:
+            raise BadArgument(f"{file} has no IRIs to write RDF with; write .csv or .json instead.")
+        write_rdf(inferred_rdf(_read_rdf(Path(file), vocabulary), results[0].closed), out)
+        return
+    from epignn.bridges.tables import write_out
+
+    write_out([result.inferred if inferred else result.closed for result in results], out, form)
 
 
 def _print(result: Result, query: tuple[str, str] | None) -> None:

@@ -83,6 +83,51 @@ def read_rows(lines: Iterable[str], file: str, columns: tuple[str, ...] = FACTS)
         raise BadFile(str(error), file, max(reader.line_num, 1)) from None
 
 
+RELATION_COLUMNS = ("relations", "relation", "predicate")
+HEAD_COLUMNS = ("head", "subject", "a", "from")
+TAIL_COLUMNS = ("tail", "object", "b", "to")
+
+
+def read_fact_table(lines: Iterable[str], file: str, delimiter: str) -> Iterator[tuple[int, str, str, str]]:
+    """The line, head, relations and tail of every row of a table of facts.
+
+    The first row may name the columns (`head`, `relations` and `tail`, or the like); without such names, the first
+    three columns are head, relations and tail.
+
+    >>> list(read_fact_table(["id,A,relation,B", "7,Lyon,inside|overlaps,France"], "example", ","))
+    [(2, 'Lyon', 'inside|overlaps', 'France')]
+
+    Raises:
+        BadFile: a row has fewer columns; with its line.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    places = [0, 1, 2]
+    try:
+        for number, cells in enumerate(reader):
+            folded = [cell.strip().casefold() for cell in cells]
+            if number == 0 and (places_named := _fact_columns(folded)):
+                places = places_named
+            elif cells:
+                if len(cells) <= max(places):
+                    raise BadFile(f"a fact has a head, relations and a tail; this row has {len(cells)} columns.")
+                head, relations, tail = (cells[place].strip() for place in places)
+                yield reader.line_num, head, relations, tail
+    except csv.Error as error:
+        raise BadFile(f"not a table: {error}.", file, reader.line_num) from error
+    except BadFile as error:
+        raise BadFile(str(error), file, reader.line_num) from None
+
+
+def _fact_columns(header: list[str]) -> list[int] | None:
+    """Where head, relations and tail are, if a row names them; what has another name is beside the relations."""
+    relation = next((header.index(name) for name in RELATION_COLUMNS if name in header), None)
+    if relation is None:
+        return None
+    head = next((header.index(name) for name in HEAD_COLUMNS if name in header), relation - 1)
+    tail = next((header.index(name) for name in TAIL_COLUMNS if name in header), relation + 1)
+    return [head, relation, tail] if head >= 0 and tail < len(header) else None
+
+
 def _picker(header: list[str], columns: tuple[str, ...]) -> tuple[Callable[[list[str]], tuple[str, ...]], bool]:
     """A function that picks the cells of these columns from a row, and whether the last is a label."""
     for column in columns:

@@ -20,7 +20,7 @@ from epignn.calculus.network import Network
 from epignn.errors import BadFile, lookup, near_misses, unknown
 from epignn.files import decode, read_text, readable
 from epignn.formats.csp import check_nodes, parse_csp, write_csp
-from epignn.formats.csvfile import read_rows
+from epignn.formats.csvfile import read_fact_table, read_rows
 from epignn.formats.facts import parse_facts, write_facts
 from epignn.formats.jsonfile import parse_json, write_json
 from epignn.formats.raw import RawFact, RawNetwork, numbered, relation_names
@@ -33,7 +33,7 @@ SHOWN = 5
 
 
 def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Network]:
-    """Read the networks of a file, in the format of its suffix (`.csp`, `.json`, `.csv`, also with `.gz`).
+    """Read the networks of a file, in the format of its suffix (`.csp`, `.json`, `.csv`, `.tsv`, also with `.gz`).
 
     Everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
     calculus, the one that the file names is taken, or the first that knows all its relation names.
@@ -177,7 +177,13 @@ def _network(raw: RawNetwork, calculus: Calculus, masks: Mapping[str, int]) -> N
 
 
 def parse_csv(text: str, file: str) -> list[RawNetwork]:
-    """Read one network a row; the nodes are 0 to the highest number that occurs."""
+    """Read a table of facts; or, where the columns are the benchmark's, one network a row.
+
+    The nodes of the benchmark are 0 to the highest number that occurs.
+    """
+    header = text.partition("\n")[0]
+    if "edges" not in header and header.count(",") >= 2:
+        return parse_table(text, file)
     networks, total = [], 0
     for row in read_rows(io.StringIO(text), file):
         if min(row.edges + row.query) < 0:
@@ -191,5 +197,19 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
     return networks
 
 
-READERS = MappingProxyType({".csp": parse_csp, ".json": parse_json, ".csv": parse_csv})
+def parse_table(text: str, file: str, delimiter: str = ",") -> list[RawNetwork]:
+    """Read a table of facts, one a row: one network."""
+    rows = read_fact_table(io.StringIO(text), file, delimiter)
+    facts = [RawFact(relation_names(relations), head, tail, line) for line, head, relations, tail in rows]
+    return [RawNetwork.of(facts)] if facts else []
+
+
+READERS = MappingProxyType(
+    {
+        ".csp": parse_csp,
+        ".json": parse_json,
+        ".csv": parse_csv,
+        ".tsv": lambda text, file: parse_table(text, file, "\t"),
+    }
+)
 WRITERS = MappingProxyType({"facts": write_facts, "csp": write_csp, "json": write_json})

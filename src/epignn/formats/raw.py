@@ -129,9 +129,9 @@ def compiled(reader: str, text: str, *more: object) -> tuple[bytes, Any]:
 
 
 def places_in(data: bytes, starts: NDArray[np.int64]) -> Callable[[int], Place]:
-    """The lines and columns of facts, from where each begins in UTF-8 text.
+    r"""The lines and columns of facts, from where each begins in UTF-8 text.
 
-    >>> places_in("ec(ä, b)\\nä(b, c)".encode(), np.array([0, 10]))(1)
+    >>> places_in("ec(ä, b)\nä(b, c)".encode(), np.array([0, 10]))(1)
     Place(line=2, column=1, path='')
     """
 

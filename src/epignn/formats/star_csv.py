@@ -24,8 +24,8 @@ from epignn.errors import BadFile, EpignnError
 from epignn.files import writing
 from epignn.formats.columns import Codes, Columns
 from epignn.formats.csvfile import FACTS, LABEL
-from epignn.formats.raw import RawFact
 from epignn.formats.networks import guess_calculus
+from epignn.formats.raw import RawFact
 
 HEADER = ("", *FACTS, LABEL)
 COMPRESSION = 3

@@ -64,14 +64,12 @@ def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict
 
 
 def closed_json(result: Result) -> str:
-    """All that is left of every pair as JSON, a list of head, relations and tail: what `result_dict` has, faster."""
+    """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same."""
     closed = result.closed
     masks, sets = distinct_sets(closed)
     words = [json.dumps(result.network.calculus.words(mask), ensure_ascii=False) for mask in masks]
     names = [json.dumps(name, ensure_ascii=False) for name in closed.names]
-    rows = text_of_rows(
-        ((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], ")
-    )
+    rows = text_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
     return f"[{rows.removesuffix(', ')}]"
 
 

@@ -9,7 +9,8 @@ from epignn.calculus.calculi.families import TERMS, simulate
 from epignn.calculus.calculi.kinship import RELATIONS, derive_kinship, relation_matrix
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer
-from epignn.calculus.solve.closure import Incremental, close
+from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.incremental import Incremental
 from epignn.calculus.solve.search import entails
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import as_networks, guess_calculus

@@ -11,7 +11,8 @@ from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Network, arrays
 from epignn.calculus.result import Answer
-from epignn.calculus.solve.closure import MAX_DENSE, Incremental, close, dense_closure
+from epignn.calculus.solve.closure import MAX_DENSE, close, dense_closure
+from epignn.calculus.solve.incremental import Incremental
 from epignn.errors import BadArgument, UnknownName
 from tests.conftest import DECIDED, random_network
 

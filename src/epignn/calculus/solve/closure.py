@@ -1,7 +1,7 @@
 """Algebraic closure: refine what may hold between every two entities through every third, until nothing changes.
 
 Compose is ×, intersect is +: closure multiplies the matrix of relation sets with itself until it is stable
-(paper, appendix "Full algebraic closure"). `Incremental` keeps a network closed while facts arrive.
+(paper, appendix "Full algebraic closure"). `solve.incremental` keeps a network closed while facts come and go.
 """
 
 import time
@@ -10,13 +10,13 @@ from typing import Protocol
 import numpy as np
 
 from epignn.calculus.algebra import Calculus, Masks
-from epignn.calculus.network import Fact, Indices, Network, arrays
-from epignn.calculus.result import Answer, Result, decided, upper_triangle, verdict
+from epignn.calculus.network import Indices, Network, arrays
+from epignn.calculus.result import Result, decided, upper_triangle, verdict
 from epignn.calculus.solve.conflict import SPARSE, Inconsistent, minimal_conflict
 from epignn.calculus.solve.native import native_algebra
 from epignn.calculus.solve.plain import PlainClosure
 from epignn.calculus.solve.sparse import partial
-from epignn.errors import BadArgument, unknown
+from epignn.errors import BadArgument
 from epignn.kernels import Backend, kernels
 
 MAX_DENSE = 20_000
@@ -60,12 +60,12 @@ def dense_closure(calculus: Calculus, entities: int, backend: Backend = "auto") 
             f"{entities:,} entities are too many to keep every pair of them; up to {MAX_DENSE:,} can be. "
             "Use partial closure, which keeps the pairs that matter."
         )
-    closure = _unconstrained(calculus, entities, backend)
-    _keep_apart(closure, calculus, 0, entities)
+    closure = unconstrained(calculus, entities, backend)
+    keep_apart(closure, calculus, 0, entities)
     return closure
 
 
-def _unconstrained(calculus: Calculus, entities: int, backend: Backend) -> DenseClosure:
+def unconstrained(calculus: Calculus, entities: int, backend: Backend) -> DenseClosure:
     """A dense network in which two entities may still be one."""
     module = kernels(backend)
     if module is None:
@@ -74,7 +74,7 @@ def _unconstrained(calculus: Calculus, entities: int, backend: Backend) -> Dense
     return closure
 
 
-def _keep_apart(closure: DenseClosure, calculus: Calculus, first: int, end: int) -> None:
+def keep_apart(closure: DenseClosure, calculus: Calculus, first: int, end: int) -> None:
     """Where names are distinct, let none of the entities from `first` to `end` be one that comes before it."""
     for i in range(first, end if calculus.distinct else first):
         closure.refine(*arrays([i] * i, range(i), [calculus.anything] * i))
@@ -122,97 +122,3 @@ def contradiction_test(network: Network, backend: Backend) -> Inconsistent:
         return not (closure.refine(part.heads, part.tails, part.masks) and closure.close())
 
     return fails
-
-
-class Incremental:
-    """A network that is kept closed while facts are added; only what a fact changes is computed again.
-
-    >>> from epignn.calculus import load
-    >>> allen = load("allen")
-    >>> day = Incremental(allen)
-    >>> day.add("lunch", "during", "day"), day.add("nap", "meets|before", "lunch")
-    (<Answer.CONSISTENT: 'consistent'>, <Answer.CONSISTENT: 'consistent'>)
-    >>> allen.format(day.relations("nap", "day"))
-    '<|d|o|m|s'
-    >>> day.add("day", "before", "nap")
-    <Answer.INCONSISTENT: 'inconsistent'>
-    >>> [str(fact) for fact in day.conflict]
-    ['d(lunch, day)', '<|m(nap, lunch)', '<(day, nap)']
-    """
-
-    def __init__(self, calculus: Calculus, backend: Backend = "auto") -> None:
-        self.calculus = calculus
-        self._backend: Backend = backend
-        self._closure = _unconstrained(calculus, 64, backend)
-        self._capacity = 64
-        self._index: dict[str, int] = {}
-        self._facts: list[tuple[int, int, int]] = []
-        self._consistent = True
-        self._certain = True
-
-    @classmethod
-    def over(cls, network: Network, backend: Backend = "auto") -> "Incremental":
-        """Start from a network, closed at once."""
-        self = cls(network.calculus, backend)
-        self._index = {name: i for i, name in enumerate(network.names)}
-        self._grow(0)
-        self._facts = list(zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True))
-        closure = self._closure
-        self._consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
-        self._certain = decided(network.calculus, np.unique(network.masks).tolist())
-        return self
-
-    def _grow(self, known: int) -> None:
-        """Make room for the entities after the first `known` ones."""
-        if len(self._index) > self._capacity:
-            self._capacity = max(2 * self._capacity, len(self._index))
-            self._closure = self._closure.grown(self._capacity)
-        _keep_apart(self._closure, self.calculus, known, len(self._index))
-
-    def add(self, head: str, relations: str | int, tail: str) -> Answer:
-        """Add a fact and propagate it. Once inconsistent, a network stays so."""
-        mask = self.calculus.parse(relations) if isinstance(relations, str) else relations
-        known = len(self._index)
-        i = self._index.setdefault(head, len(self._index))
-        j = self._index.setdefault(tail, len(self._index))
-        self._grow(known)
-        self._facts.append((i, j, mask))
-        self._certain = self._certain and decided(self.calculus, [mask])
-        if self._consistent:
-            self._consistent = self._closure.refine(*arrays([i], [j], [mask])) and self._closure.close()
-        return self.answer
-
-    @property
-    def network(self) -> Network:
-        """All facts so far."""
-        heads, tails, masks = zip(*self._facts, strict=True) if self._facts else ((), (), ())
-        return Network(self.calculus, tuple(self._index), *arrays(heads, tails, masks))
-
-    @property
-    def answer(self) -> Answer:
-        """Whether the facts so far can hold together."""
-        if not self._consistent:
-            return Answer.INCONSISTENT
-        return Answer.CONSISTENT if self._certain else Answer.CLOSED
-
-    @property
-    def conflict(self) -> tuple[Fact, ...]:
-        """A minimal set of facts that cannot hold together."""
-        return () if self._consistent else close(self.network, self._backend).conflict
-
-    @property
-    def refinements(self) -> int:
-        """How many times a pair has become smaller so far."""
-        return self._closure.refinements
-
-    def relations(self, head: str, tail: str) -> int:
-        """What may hold from head to tail."""
-        for name in (head, tail):
-            if name not in self._index:
-                raise unknown("entity", name, self._index)
-        return self._closure.label(self._index[head], self._index[tail])
-
-    def matrix(self) -> Masks:
-        """The set of every pair of entities."""
-        size = len(self._index)
-        return np.ascontiguousarray(self._closure.matrix()[:size, :size])

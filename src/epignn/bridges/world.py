@@ -1,0 +1,80 @@
+"""What a bridge gives: a network, and what had to be passed over or repaired on the way."""
+
+from dataclasses import dataclass, field
+
+from epignn.calculus.network import Network
+from epignn.errors import BadFile, unknown
+from epignn.formats.raw import RawNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Things as they are: what holds between every two of them.
+
+    Attributes:
+        network: the facts. Of a pair that has none, `otherwise` holds.
+        otherwise: the relation set of pairs that are left out.
+        notes: what was repaired or passed over, in words.
+    """
+
+    network: Network
+    otherwise: int
+    notes: tuple[str, ...] = field(default=())
+
+    def complete(self) -> Network:
+        """The network with a fact for every pair, so that closure knows of the pairs that are left out."""
+        from epignn.calculus.result import upper_triangle
+
+        matrix = self.network.matrix()
+        matrix[matrix == self.network.calculus.anything] = self.otherwise
+        network = self.network
+        return Network(network.calculus, network.names, *upper_triangle(matrix), title=network.title)
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A claim that is not so.
+
+    Attributes:
+        line: where it was made; 0 where the file has no lines.
+        claim: what was said, as text.
+        truth: what is so, as text.
+    """
+
+    line: int
+    claim: str
+    truth: str
+
+    def __str__(self) -> str:
+        return f"{f'line {self.line}: ' if self.line else ''}{self.claim} is not so: {self.truth}"
+
+
+def refuted(world: World, claims: Network, raw: RawNetwork, file: str) -> list[Refuted]:
+    """The claims that a world refutes, in their order; `raw` has their places.
+
+    Raises:
+        BadFile: a claim is of something that the world does not have; tells the line and the near miss.
+    """
+    network = world.network
+    for f, ends in enumerate(zip(claims.heads.tolist(), claims.tails.tolist(), strict=True)):
+        for name in (claims.names[end] for end in ends):
+            if name not in network._positions:
+                raise BadFile(str(unknown("entity", name, network.names)), file, raw.place(f).line)
+    calculus, found = network.calculus, []
+    truths = {
+        (i, j): mask
+        for i, j, mask in zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
+    }
+    for f in range(len(claims)):
+        fact = claims.fact(f)
+        i, j = network.position(fact.head), network.position(fact.tail)
+        if i == j:
+            truth = calculus.identity_mask
+        elif (i, j) in truths:
+            truth = truths[i, j]
+        else:
+            truth = calculus.converse(truths.get((j, i), calculus.converse(world.otherwise)))
+        if not truth & int(claims.masks[f]):
+            told = f"{calculus.format(truth)}({fact.head}, {fact.tail})"
+            found.append(Refuted(raw.place(f).line, str(fact), told))
+    return found

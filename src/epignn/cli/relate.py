@@ -1,0 +1,142 @@
+"""`epignn relate` and `epignn export`: from maps and tables of events to facts, and from problems to prompts."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from epignn.cli.output import emit_json, table, working
+from epignn.errors import BadArgument, BadFile
+
+if TYPE_CHECKING:
+    from epignn.bridges.world import World
+
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Name = Annotated[str, typer.Option(help="The property or column that names a region or an event.")]
+Start = Annotated[str, typer.Option(help="The column of starts, for events.")]
+End = Annotated[str, typer.Option(help="The column of ends, for events; one that is missing is not known.")]
+Backwards = Annotated[bool, typer.Option("--backwards", help="Times count back from now, as ages do.")]
+Layer = Annotated[str, typer.Option(help="One layer of a TopoJSON file or a GeoPackage.")]
+Precision = Annotated[float, typer.Option(help="Round borders to this grid, so that neighbours fit.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over what is no region or interval, and count it.")]
+
+
+def read_world(
+    file: Path,
+    calculus: str | None,
+    name: str,
+    start: str,
+    end: str,
+    backwards: bool,
+    layer: str,
+    precision: float,
+    skip_bad: bool,
+) -> "World":
+    """The world of a map or of a table of events, by the suffix of the file."""
+    suffix = Path(file.name.casefold().removesuffix(".gz")).suffix
+    if suffix in TABLES:
+        from epignn.bridges.events import from_intervals
+        from epignn.bridges.tables import read_frame
+
+        if calculus not in (None, "allen", "ia", "interval"):
+            raise BadArgument(f"events are compared in allen, not {calculus!r}.")
+        if not file.is_file():
+            raise BadFile("there is no such file. Check the path.", str(file))
+        try:
+            return from_intervals(read_frame(file), start, end, name or "name", backwards, skip_bad)
+        except BadArgument as error:
+            raise BadFile(str(error), str(file)) from error
+    from epignn.bridges.regions import from_geometries, read_regions
+
+    regions = read_regions(file, name, layer)
+    world = from_geometries(
+        regions.geometries, regions.names, calculus or "rcc8", precision, regions.file, skip_bad
+    )
+    return replace(world, notes=(*regions.notes, *world.notes))
+
+
+def relate(
+    file: Annotated[
+        Path, typer.Argument(help="Regions (.geojson, .json, .shp, .gpkg) or events (.csv, .tsv, .parquet, .xlsx).")
+    ],
+    calculus: Annotated[str | None, typer.Option(help="rcc8 or rcc5, for regions.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the facts, in the format of its suffix.")] = None,
+    every_pair: Annotated[
+        bool, typer.Option("--every-pair", help="Write a fact for regions that do not meet, too.")
+    ] = False,
+    name: Name = "",
+    start: Start = "start",
+    end: End = "end",
+    backwards: Backwards = False,
+    layer: Layer = "",
+    precision: Precision = 0.0,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Tell how the regions of a map, or the events of a table, lie to each other."""
+    from epignn.bridges.tables import write_out
+
+    with working(f"comparing: {file}"):
+        world = read_world(file, calculus, name, start, end, backwards, layer, precision, skip_bad)
+        network = world.complete() if every_pair else world.network
+    if out is not None:
+        write_out([network], out)
+    counts = Counter(network.masks.tolist())
+    found = {network.calculus.format(mask): count for mask, count in counts.most_common()}
+    if as_json:
+        document: dict[str, Any] = {"file": str(file), "calculus": network.calculus.name}
+        emit_json(document | {"entities": len(network.names), "facts": found, "notes": world.notes})
+        return
+    table(("relations", "pairs"), list(found.items()), f"{file}: {len(network.names):,} entities")
+    for note in world.notes:
+        typer.echo(f"note: {note}")
+
+
+def check_claims(files: list[Path], world: "World", as_json: bool) -> None:
+    """Print which claims of some files a world refutes; exit code 1 if one is."""
+    from epignn.bridges.world import refuted
+    from epignn.formats.networks import as_networks, read_raw
+
+    found = []
+    for file in files:
+        raws = read_raw(file)
+        for raw, claims in zip(raws, as_networks(raws, world.network.calculus, str(file)), strict=True):
+            found += [(file, len(claims), one) for one in refuted(world, claims, raw, str(file))]
+    if as_json:
+        rows = [{"file": str(file), "line": r.line, "claim": r.claim, "truth": r.truth} for file, _, r in found]
+        emit_json({"refuted": rows, "notes": world.notes})
+    else:
+        for file, _, one in found:
+            typer.echo(f"{file}: {one}")
+        typer.echo(f"{len(found)} claims are refuted." if found else "Every claim can be so.")
+    if found:
+        raise typer.Exit(1)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="Benchmark problems, as CSV, also gzipped.")],
+    out: Annotated[Path, typer.Option(help="Where the prompts go: one JSON object a line.")],
+    prompt: Annotated[bool, typer.Option("--prompt", help="As prompts for language models.")] = False,
+    calculus: Annotated[str | None, typer.Option(help="A calculus; guessed if left out.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only so many problems, spread over the file.")] = None,
+) -> None:
+    """Write problems in words, each with its answer and the words to choose from, to test other reasoners with."""
+    import numpy as np
+
+    from epignn.bridges.prompts import prompts
+    from epignn.calculus import load
+    from epignn.files import write_text
+    from epignn.formats.star_csv import read_problems
+
+    if not prompt:
+        raise BadArgument("say what to write: --prompt is what there is.")
+    chosen, data = read_problems(file, load(calculus) if calculus else None)
+    if limit is not None and limit < len(data):
+        data = data[np.linspace(0, len(data) - 1, limit).astype(int)]
+    lines = [json.dumps(one, ensure_ascii=False) for one in prompts(data, chosen)]
+    write_text(out, "".join(line + "\n" for line in lines))
+    typer.echo(f"{out}: {len(lines):,} prompts")
