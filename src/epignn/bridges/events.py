@@ -54,7 +54,8 @@ def from_intervals(
     begins, ends = (_numbers(column(frame, key).to_list(), key) for key in (start, end))
     if backwards:
         begins, ends = -begins, -ends
-    kept, first, notes = [], {}, []
+    kept, notes = [], []
+    first: dict[str, int] = {}
     for row, (label, begin, finish) in enumerate(zip(names, begins.tolist(), ends.tolist(), strict=True), start=1):
         wrong = _wrong(label, begin, finish, first.get(label))
         if wrong and not skip_bad:

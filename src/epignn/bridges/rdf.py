@@ -4,7 +4,9 @@ A vocabulary says which relation set each predicate means. GeoSPARQL's topologic
 relations between regions (OGC 11-052r4, tables 4 to 6), OWL-Time's are sets of Allen's between intervals.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -137,7 +139,8 @@ def read_rdf(path: Path, vocabulary: Vocabulary | None = None) -> Statements:
     graph = rdflib.Graph()
     text = read_text(path)
     try:
-        graph.parse(data=text, format=FORMATS[suffix])
+        with _quiet():
+            graph.parse(data=text, format=FORMATS[suffix])
     except Exception as error:  # rdflib's parsers raise errors of many kinds
         line = getattr(error, "lines", 0)
         raise BadFile(f"not {FORMATS[suffix]}: {' '.join(str(error).split())[:200]}", str(path), line) from error
@@ -205,4 +208,14 @@ def write_rdf(graph: Any, path: Path) -> None:
     suffix = path.suffix.casefold()
     if suffix not in FORMATS:
         raise BadFile(f"expected a name that ends in {', '.join(FORMATS)}.", str(path))
-    write_text(path, graph.serialize(format=FORMATS[suffix]))
+    with _quiet():
+        text = graph.serialize(format=FORMATS[suffix])
+    write_text(path, text)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep to rdflib what it says about its own use of its own classes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield

@@ -6,7 +6,7 @@ meaning, in a calculus (`as_networks`) or in a vocabulary that belongs to none (
 
 import io
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
@@ -204,7 +204,7 @@ def parse_table(text: str, file: str, delimiter: str = ",") -> list[RawNetwork]:
     return [RawNetwork.of(facts)] if facts else []
 
 
-READERS = MappingProxyType(
+READERS: MappingProxyType[str, Callable[[str, str], list[RawNetwork]]] = MappingProxyType(
     {
         ".csp": parse_csp,
         ".json": parse_json,

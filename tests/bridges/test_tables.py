@@ -1,0 +1,149 @@
+"""Tables and graphs: facts in, answers out, the same after a round trip."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from epignn import Network, close, load, read_networks
+from epignn.bridges.graphs import from_networkx
+from epignn.bridges.tables import read_frame, write_out
+from epignn.errors import BadArgument, BadFile, UnknownName
+
+pandas = pytest.importorskip("pandas")
+RCC8 = load("rcc8")
+FACTS = [("Vieux-Lyon, 5e", "tpp|ntpp", "Lyon"), ('the "Rhône"', "ec", "Lyon"), ("Lyon", "ntpp", "France")]
+
+
+@pytest.fixture
+def network():
+    return Network.of(RCC8, FACTS)
+
+
+def facts(network):
+    return [network.fact(f).to_list() for f in range(len(network))]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "csp", "json"])
+def test_files_of_facts_there_and_back(network, tmp_path, suffix):
+    if suffix == "csp":
+        network = Network.of(RCC8, [("0", "tpp|ntpp", "1"), ("1", "ec", "2")])
+    path = tmp_path / f"out.{suffix}"
+    write_out([network], path)
+    [again] = read_networks(path, RCC8)
+    assert facts(again) == facts(network)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx"])
+def test_frames_there_and_back(network, tmp_path, suffix):
+    path = tmp_path / f"out.{suffix}"
+    write_out([network], path)
+    assert facts(Network.of(RCC8, read_frame(path))) == facts(network)
+
+
+def test_cells_are_those_of_a_spreadsheet(network, tmp_path):
+    path = tmp_path / "out.csv"
+    write_out([network], path)
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows == [["head", "relations", "tail"], *([h, r.upper(), t] for h, r, t in FACTS)]
+
+
+def test_arrays(network, tmp_path):
+    path = tmp_path / "out.npz"
+    write_out([network], path)
+    with np.load(path, allow_pickle=False) as found:
+        again = Network(
+            load(str(found["calculus"])),
+            tuple(found["names"].tolist()),
+            *(found[k] for k in ("heads", "tails", "masks")),
+        )
+    assert facts(again) == facts(network)
+
+
+def test_one_network_where_the_format_holds_one(network, tmp_path):
+    with pytest.raises(BadArgument, match=r"\.csv holds one network, not 2; choose one with --network N"):
+        write_out([network, network], tmp_path / "out.csv")
+    plain = Network.of(RCC8, [("a", "ec", "b")])
+    write_out([plain, plain], tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == "EC(a, b)\n" * 2
+    with pytest.raises(UnknownName, match="Unknown format 'jsn'"):
+        write_out([network], tmp_path / "out.csv", "jsn")
+
+
+def test_a_missing_library_is_asked_for(network, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(BadArgument, match=r"writing Parquet needs pyarrow.*pip install 'epignn\[frames\]'"):
+        write_out([network], tmp_path / "out.parquet")
+    assert not list(tmp_path.iterdir())  # nothing half-written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A,relation,B\nLyon,ntpp,France\n",
+        "head,relations,tail\nLyon,NTPP,France",
+        "Lyon,ntpp,France\n",
+        "id,tail,relation,head\n7,France,ntpp,Lyon\n",
+        "\ufeffsubject,predicate,object\r\nLyon,ntpp,France\r\n",
+    ],
+)
+def test_columns_by_name_or_position(tmp_path, text):
+    path = tmp_path / "f.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    [network] = read_networks(path)
+    assert str(network) == "NTPP(Lyon, France)"
+    path = tmp_path / "f.tsv"
+    path.write_text(text.replace(",", "\t"), encoding="utf-8", newline="")
+    assert str(read_networks(path)[0]) == "NTPP(Lyon, France)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("head,relation,tail\na,ec,b\na,ec\n", r"f.csv:3: a fact has a head, relations and a tail; this row has 2"),
+        ("head,relation,tail\na,ec,b\na,nttp,b\n", r"f.csv:3: .*'nttp' \(did you mean 'NTPP'"),
+        ('head,relation,tail\n"a,ec,b\n', "not a table"),
+    ],
+)
+def test_broken_tables(tmp_path, text, message):
+    path = tmp_path / "f.csv"
+    path.write_text(text)
+    with pytest.raises(BadFile, match=message):
+        read_networks(path)
+
+
+def test_frames_of_other_columns():
+    frame = pandas.DataFrame([["a", "ec", "b"]], columns=["x", "y", "z"])
+    assert str(Network.of(RCC8, frame)) == "EC(a, b)"
+    with pytest.raises(BadArgument, match="a table of facts has the columns head, relations, tail"):
+        Network.of(RCC8, frame.assign(more=1))
+
+
+def test_results_as_frames_graphs_and_matrices(network):
+    networkx = pytest.importorskip("networkx")
+    result = close(network)
+    frame = result.to_pandas()
+    assert list(frame.columns) == ["head", "relations", "tail"]
+    assert len(frame) == len(result.closed) == len(result.to_pandas(inferred=True)) + 3
+    assert ["Vieux-Lyon, 5e", "NTPP", "France"] in frame.to_numpy().tolist()
+    graph = result.to_networkx()
+    assert isinstance(graph, networkx.DiGraph)
+    again = from_networkx(RCC8, graph)
+    assert (close(again).matrix() == result.matrix()).all()
+    assert repr(result) == "Result(rcc8: consistent by closure; 4 entities, 3 facts, 6 pairs)"
+
+
+def test_graphs_that_are_refused():
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(BadArgument, match="the graph has no directions"):
+        from_networkx(RCC8, networkx.Graph())
+    graph = networkx.DiGraph()
+    graph.add_edge("a", "b", weight=1)
+    with pytest.raises(BadArgument, match="from a to b has no attribute 'relations'; it has: weight"):
+        from_networkx(RCC8, graph)
+    graph.edges["a", "b"]["relations"] = "nttp"
+    with pytest.raises(BadArgument, match=r"from a to b: Unknown rcc8 relation 'nttp'. Did you mean 'NTPP'"):
+        from_networkx(RCC8, graph)
