@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.calculi.indu import indu
 from epignn.calculus.calculi.orders import allen, cardinal, point
 from epignn.calculus.calculi.rcc import rcc5, rcc8
 from epignn.calculus.toml import load_calculus
@@ -20,7 +21,15 @@ def _kinship() -> Calculus:
 
 
 CALCULI: MappingProxyType[str, Callable[[], Calculus]] = MappingProxyType(
-    {"rcc8": rcc8, "rcc5": rcc5, "allen": allen, "point": point, "cardinal": cardinal, "kinship": _kinship}
+    {
+        "rcc8": rcc8,
+        "rcc5": rcc5,
+        "allen": allen,
+        "point": point,
+        "cardinal": cardinal,
+        "kinship": _kinship,
+        "indu": indu,
+    }
 )
 ALIASES = MappingProxyType({"ia": "allen", "interval": "allen", "cd": "cardinal", "pa": "point"})
 

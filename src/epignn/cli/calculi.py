@@ -8,6 +8,7 @@ import typer
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import laws_of
+from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.cli.output import emit_json, table
 
@@ -37,11 +38,20 @@ def show(
     toml: Annotated[
         bool, typer.Option("--toml", help="Print it as a calculus file, to start your own from.")
     ] = False,
+    near: Annotated[
+        bool, typer.Option("--neighbours", help="Which relation can follow on which when things move a little.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the relations, converses and composition table of a calculus."""
+    """Show the relations, converses and composition table of a calculus, or which relations are neighbours."""
     calculus = load(name)
-    if toml:
+    if near:
+        found = neighbours(calculus)
+        if as_json:
+            emit_json({"name": calculus.name, "neighbours": found})
+        else:
+            table(("relation", "neighbours"), [(one, " ".join(others)) for one, others in found.items()])
+    elif toml:
         typer.echo(write_calculus(calculus), nl=False)
     elif as_json:
         emit_json(_as_dict(calculus))

@@ -9,7 +9,8 @@ from itertools import combinations, product
 from epignn.calculus.algebra import Calculus, derive, horn_sets
 
 
-def _sign(a: int, b: int) -> int:
+def sign(a: int, b: int) -> int:
+    """Whether a is below (-1), at (0) or above (1) b."""
     return (a > b) - (a < b)
 
 
@@ -20,7 +21,7 @@ def point() -> Calculus:
     return derive(
         "point",
         tuple(signs),
-        lambda a, b: by_sign[_sign(a, b)],
+        lambda a, b: by_sign[sign(a, b)],
         range(3),
         title="Point algebra: before, equal or after, on a line",
         source="derived from all triples of three places",
@@ -71,7 +72,7 @@ def allen() -> Calculus:
     by_signs = {signs: name for name, signs in ALLEN.items()}
 
     def relate(a: tuple[int, int], b: tuple[int, int]) -> str:
-        return by_signs[_sign(a[0], b[0]), _sign(a[0], b[1]), _sign(a[1], b[0]), _sign(a[1], b[1])]
+        return by_signs[sign(a[0], b[0]), sign(a[0], b[1]), sign(a[1], b[0]), sign(a[1], b[1])]
 
     return derive(
         "allen",
@@ -106,7 +107,7 @@ def cardinal() -> Calculus:
     return derive(
         "cardinal",
         tuple(CARDINAL),
-        lambda a, b: by_signs[_sign(a[0], b[0]), _sign(a[1], b[1])],
+        lambda a, b: by_signs[sign(a[0], b[0]), sign(a[1], b[1])],
         list(product(range(3), repeat=2)),
         title="Cardinal directions: north, north-east, … between points",
         source="derived from all triples of points on a three by three grid; A. U. Frank 1991, G. Ligozat 1998",
