@@ -30,6 +30,8 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/closure.py
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/stream.py
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py

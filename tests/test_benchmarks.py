@@ -31,7 +31,7 @@ def render():
     return script("render")
 
 
-@pytest.mark.parametrize("name", ["closure", "generator", "startup", "model"])
+@pytest.mark.parametrize("name", ["closure", "generator", "startup", "files", "stream", "model"])
 def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(

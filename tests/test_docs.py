@@ -34,7 +34,7 @@ def commands(page: Path) -> list[str]:
 
 
 def test_there_are_pages_with_commands():
-    assert {page.name for page in PAGES} >= {"extending.md", "own-loop.md"}
+    assert {page.name for page in PAGES} >= {"extending.md", "own-loop.md", "own-world.md"}
     assert all(commands(page) for page in PAGES)
 
 
@@ -77,6 +77,14 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
 def test_the_loop_of_ones_own_gives_what_is_shown():
     pytest.importorskip("torch_geometric")
     found = doctest.testfile(str(ROOT / "docs" / "own-loop.md"), module_relative=False)
+    assert found.attempted >= 20
+    assert found.failed == 0
+
+
+def test_the_worlds_of_ones_own_give_what_is_shown():
+    pytest.importorskip("pandas")
+    pytest.importorskip("networkx")
+    found = doctest.testfile(str(ROOT / "docs" / "own-world.md"), module_relative=False)
     assert found.attempted >= 20
     assert found.failed == 0
 

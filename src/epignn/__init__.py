@@ -24,6 +24,10 @@ from epignn.formats.networks import read_networks, write_network
 from epignn.version import __version__
 
 if TYPE_CHECKING:
+    from epignn.bridges.events import from_intervals
+    from epignn.bridges.graphs import from_networkx
+    from epignn.bridges.rdf import read_rdf
+    from epignn.bridges.regions import from_geometries
     from epignn.data.dataset import Dataset
     from epignn.data.score import Score, score
     from epignn.data.statements import Statements
@@ -60,12 +64,16 @@ __all__ = [
     "dpc",
     "dpc_plus",
     "entails",
+    "from_geometries",
+    "from_intervals",
+    "from_networkx",
     "load",
     "minimal_labels",
     "partial",
     "pyg_batch",
     "pyg_loader",
     "read_networks",
+    "read_rdf",
     "score",
     "solve",
     "to_pyg",
@@ -80,8 +88,12 @@ _LATER = {
     "Reasoner": "reason.answer",
     "Score": "data.score",
     "Statements": "data.statements",
+    "from_geometries": "bridges.regions",
+    "from_intervals": "bridges.events",
+    "from_networkx": "bridges.graphs",
     "pyg_batch": "models.pyg",
     "pyg_loader": "models.pyg",
+    "read_rdf": "bridges.rdf",
     "score": "data.score",
     "to_pyg": "models.pyg",
 }

@@ -4,15 +4,14 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from epignn.bridges.world import World
+from epignn.cli.networks import RDF
 from epignn.cli.output import emit_json, table, working
 from epignn.errors import BadArgument, BadFile
-
-if TYPE_CHECKING:
-    from epignn.bridges.world import World
 
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -35,7 +34,7 @@ def read_world(
     layer: str,
     precision: float,
     skip_bad: bool,
-) -> "World":
+) -> World:
     """The world of a map or of a table of events, by the suffix of the file."""
     suffix = Path(file.name.casefold().removesuffix(".gz")).suffix
     if suffix in TABLES:
@@ -50,6 +49,12 @@ def read_world(
             return from_intervals(read_frame(file), start, end, name or "name", backwards, skip_bad)
         except BadArgument as error:
             raise BadFile(str(error), str(file)) from error
+    if suffix in RDF:
+        from epignn.bridges.rdf import read_rdf
+
+        told = read_rdf(file)
+        notes = (f"{told.passed:,} statements of other kinds passed over",) if told.passed else ()
+        return World(told.network, told.network.calculus.anything, notes)
     from epignn.bridges.regions import from_geometries, read_regions
 
     regions = read_regions(file, name, layer)
@@ -61,7 +66,10 @@ def read_world(
 
 def relate(
     file: Annotated[
-        Path, typer.Argument(help="Regions (.geojson, .json, .shp, .gpkg) or events (.csv, .tsv, .parquet, .xlsx).")
+        Path,
+        typer.Argument(
+            help="Regions (.geojson, .json, .shp, .gpkg), events (.csv, .tsv, .parquet, .xlsx) or RDF (.ttl)."
+        ),
     ],
     calculus: Annotated[str | None, typer.Option(help="rcc8 or rcc5, for regions.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the facts, in the format of its suffix.")] = None,
@@ -77,7 +85,7 @@ def relate(
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
-    """Tell how the regions of a map, or the events of a table, lie to each other."""
+    """Tell how the regions of a map or the events of a table lie to each other, or what RDF says of its things."""
     from epignn.bridges.tables import write_out
 
     with working(f"comparing: {file}"):
@@ -91,12 +99,13 @@ def relate(
         document: dict[str, Any] = {"file": str(file), "calculus": network.calculus.name}
         emit_json(document | {"entities": len(network.names), "facts": found, "notes": world.notes})
         return
-    table(("relations", "pairs"), list(found.items()), f"{file}: {len(network.names):,} entities")
+    typer.echo(f"{file}: {network.calculus.name}, {len(network.names):,} entities, {len(network):,} facts")
+    table(("relations", "pairs"), list(found.items()))
     for note in world.notes:
         typer.echo(f"note: {note}")
 
 
-def check_claims(files: list[Path], world: "World", as_json: bool) -> None:
+def check_claims(files: list[Path], world: World, as_json: bool) -> None:
     """Print which claims of some files a world refutes; exit code 1 if one is."""
     from epignn.bridges.world import refuted
     from epignn.formats.networks import as_networks, read_raw
