@@ -247,22 +247,24 @@ bool columns(std::string_view line, std::string_view (&out)[3]) {
 
 std::int32_t Names::number(std::string_view name) {
   const std::uint64_t h = hash(name);
+  const auto half = static_cast<std::uint32_t>(h >> 32);
   std::size_t s = h & (slots_.size() - 1);
-  for (; slots_[s] >= 0; s = (s + 1) & (slots_.size() - 1))
-    if (hashes_[slots_[s]] == h && all_[slots_[s]] == name) return slots_[s];
-  slots_[s] = static_cast<std::int32_t>(all_.size());
+  for (; slots_[s].number >= 0; s = (s + 1) & (slots_.size() - 1))
+    if (slots_[s].hash == half && all_[slots_[s].number] == name) return slots_[s].number;
+  const auto number = static_cast<std::int32_t>(all_.size());
+  slots_[s] = {half, number};
   all_.push_back(name);
-  hashes_.push_back(h);
   if (2 * all_.size() > slots_.size()) grow();
-  return static_cast<std::int32_t>(all_.size() - 1);
+  return number;
 }
 
 void Names::grow() {
-  slots_.assign(2 * slots_.size(), -1);
+  slots_.assign(2 * slots_.size(), {});
   for (std::size_t n = 0; n < all_.size(); ++n) {
-    std::size_t s = hashes_[n] & (slots_.size() - 1);
-    while (slots_[s] >= 0) s = (s + 1) & (slots_.size() - 1);
-    slots_[s] = static_cast<std::int32_t>(n);
+    const std::uint64_t h = hash(all_[n]);
+    std::size_t s = h & (slots_.size() - 1);
+    while (slots_[s].number >= 0) s = (s + 1) & (slots_.size() - 1);
+    slots_[s] = {static_cast<std::uint32_t>(h >> 32), static_cast<std::int32_t>(n)};
   }
 }
 

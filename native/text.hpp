@@ -14,16 +14,20 @@ namespace epignn {
 // Pieces of a text, numbered in the order in which they are first asked for.
 class Names {
  public:
-  Names() : slots_(1 << 10, -1) {}
+  Names() : slots_(1 << 10) {}
   std::int32_t number(std::string_view name);
   const std::vector<std::string_view>& all() const { return all_; }
 
  private:
+  // Half of the hash stands beside the number, so that a wrong slot costs no look at the name.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t number = -1;
+  };
   void grow();
 
   std::vector<std::string_view> all_;
-  std::vector<std::uint64_t> hashes_;
-  std::vector<std::int32_t> slots_;
+  std::vector<Slot> slots_;
 };
 
 // Facts, with the places of their relation sets in the text.

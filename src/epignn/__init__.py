@@ -16,7 +16,6 @@ from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Answer, Result
 from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.directional import directional
-from epignn.calculus.solve.incremental import Incremental
 from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from epignn.bridges.graphs import from_networkx
     from epignn.bridges.rdf import read_rdf
     from epignn.bridges.regions import from_geometries
+    from epignn.calculus.solve.incremental import Incremental
     from epignn.data.dataset import Dataset
     from epignn.data.score import Score, score
     from epignn.data.statements import Statements
@@ -83,6 +83,7 @@ __all__ = [
 _LATER = {
     "Dataset": "data.dataset",
     "Exact": "reason.exact",
+    "Incremental": "calculus.solve.incremental",
     "Learnt": "reason.learnt",
     "Neural": "reason.neural",
     "Reasoner": "reason.answer",

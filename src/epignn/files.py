@@ -1,7 +1,6 @@
 """Files: read with errors that say what to do, written whole or not at all; a name ending in `.gz` means gzip."""
 
 import gzip
-import hashlib
 import json
 import os
 import tomllib
@@ -119,5 +118,7 @@ def make_folder(path: Path) -> None:
 
 def sha256(path: Path) -> str:
     """The digest of a file, as it is on disk."""
+    import hashlib  # here, because few commands need it and all would wait for it
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -93,3 +93,11 @@ def test_written() -> None:
 def test_written_without_facts() -> None:
     text = write_json(Network.of(load("point"), [], names=["a"]))
     assert json.loads(text) == {"calculus": "point", "entities": ["a"], "facts": []}
+
+
+def test_all_facts_at_once_are_the_same_as_one_by_one(monkeypatch):
+    text = '{"entities": ["z", "a", "b"], "facts": [["b", "ec|dc", "a"], ["a", "po", "b"], ["b", "ec|dc", "b"]]}'
+    [fast] = parse_json(text, "f")
+    monkeypatch.setattr("epignn.formats.jsonfile._columns", lambda *_: None)
+    [slow] = parse_json(text, "f")
+    assert (fast.names, fast.facts) == (slow.names, slow.facts)

@@ -9,12 +9,15 @@ All but `facts` may be left out; `entities`, where given, must list every one. T
 import json
 import re
 from collections.abc import Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from epignn.calculus.network import Network
+import numpy as np
+
+from epignn.calculus.network import Indices, Network
 from epignn.errors import BadFile, unknown
-from epignn.formats.raw import RawFact, RawNetwork, relation_names
+from epignn.formats.raw import Place, RawFact, RawNetwork, relation_names
 from epignn.formats.rows import distinct_sets, text_of_rows
 
 KEYS = ("calculus", "title", "entities", "facts")
@@ -57,8 +60,11 @@ def _ours(raw: Mapping[str, Any], file: str) -> RawNetwork:
     if "facts" not in raw:
         raise BadFile('"facts" is missing; write "facts": [["a", "NTPP|TPP", "b"]].', file)
     names = _entities(raw, "entities", file)
+    items, about = _list(raw, "facts", file), (_field(raw, "title", file), _field(raw, "calculus", file))
+    if columns := _columns(items, names, "entities" in raw):
+        return RawNetwork(*columns, *about, lambda f: Place(path=f"facts[{f}]"))
     facts = []
-    for i, item in enumerate(_list(raw, "facts", file)):
+    for i, item in enumerate(items):
         path = f"facts[{i}]"
         if not isinstance(item, list) or len(item) != 3:
             raise BadFile(f"{path}: expected [head, relations, tail], found {_shown(item)}.", file)
@@ -66,7 +72,28 @@ def _ours(raw: Mapping[str, Any], file: str) -> RawNetwork:
         facts.append(RawFact(relation_names(relations), head, tail, path=path))
     if "entities" in raw:
         _check_listed(facts, names, "entities", file)
-    return RawNetwork.of(facts, names, _field(raw, "title", file), _field(raw, "calculus", file))
+    return RawNetwork.of(facts, names, *about)
+
+
+def _columns(
+    items: list[Any], names: tuple[str, ...], listed: bool
+) -> tuple[tuple[str, ...], Indices, Indices, Indices, tuple[tuple[str, ...], ...]] | None:
+    """Names, heads, tails and sets of all facts at once; None where one is not as it should be."""
+    if set(map(type, items)) != {list} or set(map(len, items)) != {3}:
+        return None
+    ends = list(chain.from_iterable(items))
+    if set(map(type, ends)) != {str}:
+        return None
+    sets = ends[1::3]
+    del ends[1::3]
+    index = {name: i for i, name in enumerate(dict.fromkeys(chain(names, ends)))}
+    written = {text: number for number, text in enumerate(dict.fromkeys(sets))}
+    if (listed and len(index) > len(names)) or any(map(SURROGATE.search, chain(index, written))):
+        return None
+    heads, tails = np.fromiter(map(index.__getitem__, ends), dtype=np.int32, count=len(ends)).reshape(-1, 2).T
+    which = np.fromiter(map(written.__getitem__, sets), dtype=np.int32, count=len(sets))
+    relations = tuple(map(relation_names, written))
+    return tuple(index), np.ascontiguousarray(heads), np.ascontiguousarray(tails), which, relations
 
 
 def _qualreas(raw: Mapping[str, Any], file: str) -> RawNetwork:
