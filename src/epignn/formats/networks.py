@@ -50,7 +50,7 @@ def read_raw(path: Path | str) -> list[RawNetwork]:
         return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
     text = read_text(path)
     suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
-    return READERS.get(suffix, parse_facts)(text, file)
+    return PARSERS.get(suffix.removeprefix("."), parse_facts)(text, file)
 
 
 def _shown(path: Path | str) -> str:
@@ -193,5 +193,6 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
     return networks
 
 
-READERS = MappingProxyType({".csp": parse_csp, ".json": parse_json, ".csv": parse_csv})
+PARSERS = MappingProxyType({"facts": parse_facts, "csp": parse_csp, "json": parse_json, "csv": parse_csv})
+"""What reads each format; of a file, the suffix names it."""
 WRITERS = MappingProxyType({"facts": write_facts, "csp": write_csp, "json": write_json})
