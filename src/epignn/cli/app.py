@@ -17,6 +17,7 @@ from epignn.cli import (
     profile,
     reproduce,
     score,
+    serve,
     tune,
 )
 
@@ -48,4 +49,5 @@ for _command in (
 app.add_typer(calculi.app, name="calculus")
 app.add_typer(data.app, name="data")
 app.command("demo")(demo.demo)
+app.command("serve")(serve.serve)
 app.command("info")(info.info)

@@ -81,7 +81,11 @@ def ask(told: Told, head: str, tail: str, model: str | None = None) -> Answers:
         BadFile: nobody knows a word of the facts.
         UnknownName: no fact names one of the two.
     """
-    neural = Neural.load(model or _shipped_for(told))
+    return ask_model(Neural.load(model or shipped_for(told)), told, head, tail)
+
+
+def ask_model(neural: Neural, told: Told, head: str, tail: str) -> Answers:
+    """The same with a model that is loaded already."""
     exact = neural.exact
     if exact is not None and not told.known_to(exact.calculus_):
         exact = None
@@ -107,7 +111,7 @@ def ask_exact(told: Told, head: str, tail: str, exact: Exact | Learnt) -> Answer
     return Answers(None, exact.calculus_.name if isinstance(exact, Exact) else None, None, None, answer)
 
 
-def _shipped_for(told: Told) -> str:
+def shipped_for(told: Told) -> str:
     """The shipped model for facts: it has the name of their calculus."""
     name = told.network().calculus.name
     if name not in shipped_models():
