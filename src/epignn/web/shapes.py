@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Name = Annotated[str, Field(max_length=1000)]
+Name = Annotated[str, Field(max_length=100_000)]
 Text = Annotated[str, Field(max_length=2_000_000)]
 Words = list[str]
 Fact = tuple[str, Words, str]

@@ -29,7 +29,7 @@ function App() {
       const state = await unpack(packed);
       setShared({ packed, state: { loose: [], places: {}, text: "", calculus: null, own: null, head: "", tail: "", ...state } });
     } catch {
-      setTold({ text: "The address holds no facts that can be read; an example is shown instead.", kind: "error" });
+      setTold({ text: "The address holds no facts that can be read.", kind: "error" });
     }
   }
 

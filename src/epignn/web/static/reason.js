@@ -40,9 +40,14 @@ export function Reason({ shared, calculi, examples, shown }) {
   const request = { facts: state.text, calculus: state.calculus, own: state.own };
   const inputs = [state.text, state.calculus, state.own];
   const blank = !state.text.trim();
-  const parsed = useAsk((signal) => (blank ? EMPTY : post("/api/parse", request, signal)), inputs, 60);
+  const parsed = useAsk(async (signal) => ({ ...(blank ? EMPTY : await post("/api/parse", request, signal)), of: state.text }), inputs, 60);
   const [good, setGood] = useState(EMPTY); // the last text that could be read
   useEffect(() => { if (parsed.value) setGood(parsed.value); }, [parsed.value]);
+
+  // A change of some facts needs their places in the text as it is now: it waits until these are known.
+  const waiting = useRef([]);
+  const edit = (step) => (good.of === state.text ? change((now) => step(now, good.facts)) : waiting.current.push(step));
+  useEffect(() => { if (good.of === state.text && waiting.current.length) change(waiting.current.shift().bind(null, state, good.facts)); }, [good]);
   const closed = useAsk(
     (signal) => (blank || good.kind === "rules" ? null : post("/api/close", { ...request, facts: state.text }, signal)), [parsed.value], 0);
 
@@ -86,7 +91,7 @@ export function Reason({ shared, calculi, examples, shown }) {
   const clash = new Set(closed.value && !closed.value.consistent ? closed.value.conflict_facts : []);
   const litPairs = new Set(lit.map(([a, b]) => pairOf(a, b)));
   const facts = good.facts.map((fact, at) => ({
-    id: `f${at}`, fact, head: fact.head, tail: fact.tail, label: fact.written.join(" | "),
+    id: `f${at}`, at, fact, head: fact.head, tail: fact.tail, label: fact.written.join(" | "),
     kind: clash.has(at) ? "clash" : "fact", lit: litPairs.has(pairOf(fact.head, fact.tail)),
     title: `${fact.written.join("|")}(${fact.head}, ${fact.tail})`,
   }));
@@ -115,27 +120,27 @@ export function Reason({ shared, calculi, examples, shown }) {
     if (to === from) return;
     if (writeName(to) === null) return say("A name is not empty and has no double quote or line break.", "error");
     if (entities.includes(to)) return say(`“${cut(to)}” is there already; give it another name.`, "error");
-    change((now) => {
+    edit((now, facts) => {
       const { [from]: place, ...others } = { ...places };
       const turned = (one) => (one === from ? to : one);
       return {
-        text: renameEntity(now.text, good.facts, from, to), loose: now.loose.map(turned),
+        text: renameEntity(now.text, facts, from, to), loose: now.loose.map(turned),
         places: { ...others, [to]: place }, head: turned(now.head), tail: turned(now.tail),
       };
     });
   }
   function removeNode(one) {
     setSelected(null);
-    change((now) => ({
-      text: removeFacts(now.text, good.facts.filter((f) => f.head === one || f.tail === one)),
+    edit((now, facts) => ({
+      text: removeFacts(now.text, facts.filter((f) => f.head === one || f.tail === one)),
       loose: now.loose.filter((other) => other !== one),
     }));
   }
-  const removeFact = (...gone) => { setSelected(null); change((now) => ({ text: removeFacts(now.text, gone) })); };
+  const removeFact = (at) => { setSelected(null); edit((now, facts) => ({ text: removeFacts(now.text, [facts[at]]) })); };
   function relate(relations) {
     const edge = selected?.edge && facts.find((one) => one.id === selected.edge);
-    if (edge && !relations.length) return removeFact(edge.fact);
-    if (edge) return change((now) => ({ text: changeFact(now.text, edge.fact, edge.head, relations, edge.tail) }));
+    if (edge && !relations.length) return removeFact(edge.at);
+    if (edge) return edit((now, facts) => ({ text: changeFact(now.text, facts[edge.at], edge.head, relations, edge.tail) }));
     const [head, tail] = selected.draft;
     setSelected({ edge: `f${good.facts.length}` });
     change((now) => ({ text: addFact(now.text, head, relations, tail) }));
@@ -153,6 +158,7 @@ export function Reason({ shared, calculi, examples, shown }) {
         return say(`${told.name || "The file"} is used now: ${told.relations.length} relations.`);
       }
       const told = await upload(`/api/files?name=${encodeURIComponent(file.name)}`, await file.arrayBuffer());
+      if (told.text === null) return say("A name in this file has a double quote or a line break, which facts as text cannot hold.", "error");
       change({ ...BLANK, text: told.text, calculus: told.calculus, own: state.own, example: file.name });
       say(`${told.facts.length} facts about ${told.entities.length} entities.`);
     } catch (error) {
@@ -173,14 +179,14 @@ export function Reason({ shared, calculi, examples, shown }) {
           connect: (head, tail) => setSelected({ draft: [head, tail] }),
           move: (one, place) => change({ places: { ...places, [one]: place } }),
           edge: (one) => (one.kind === "inferred" ? askAbout(one.head, one.tail) : setSelected({ edge: one.id })),
-          removeEdge: (one) => removeFact(one.fact),
+          removeEdge: (one) => removeFact(one.at),
         }} />
-      ${clash.size > 0 && html`<${Clash} facts=${[...clash].map((at) => good.facts[at])} remove=${removeFact} />`}
+      ${clash.size > 0 && html`<${Clash} facts=${[...clash].map((at) => ({ ...good.facts[at], at }))} remove=${removeFact} />`}
       ${(edge || selected?.draft) && html`<${Chips} key=${selected.edge || selected.draft.join()} calculus=${calculus}
         head=${edge ? edge.head : selected.draft[0]} tail=${edge ? edge.tail : selected.draft[1]}
         chosen=${edge ? edge.fact.relations : []} set=${relate} close=${() => setSelected(null)} ask=${askAbout}
-        turn=${edge ? () => change((now) => ({ text: changeFact(now.text, edge.fact, edge.tail, edge.fact.written, edge.head) })) : () => setSelected({ draft: [...selected.draft].reverse() })}
-        remove=${edge && (() => removeFact(edge.fact))} />`}
+        turn=${edge ? () => edit((now, facts) => ({ text: changeFact(now.text, facts[edge.at], facts[edge.at].tail, facts[edge.at].written, facts[edge.at].head) })) : () => setSelected({ draft: [...selected.draft].reverse() })}
+        remove=${edge && (() => removeFact(edge.at))} />`}
       ${selected?.node && entities.includes(selected.node) && html`<${Node} key=${selected.node} name=${selected.node} editing=${selected.rename} others=${entities.filter((one) => one !== selected.node)}
         rename=${(to) => rename(selected.node, to)} remove=${() => removeNode(selected.node)} connect=${(to) => setSelected({ draft: [selected.node, to] })}
         from=${() => { change({ head: selected.node }, true); setTab("question"); }} to=${() => { change({ tail: selected.node }, true); setTab("question"); }} close=${() => setSelected(null)} />`}
@@ -206,7 +212,7 @@ export function Reason({ shared, calculi, examples, shown }) {
   </div>`;
 }
 
-const EMPTY = { calculus: null, entities: [], facts: [], text: "", kind: "calculus", known_by: [] };
+const EMPTY = { of: "", calculus: null, entities: [], facts: [], text: "", kind: "calculus", known_by: [] };
 
 export const fromExample = (one) =>
   ({ ...BLANK, text: one.facts, calculus: one.calculus || null, head: one.head || "", tail: one.tail || "", example: one.name });
@@ -280,7 +286,7 @@ function Node({ name, editing, others, rename, remove, connect, from, to, close 
 
 function Clash({ facts, remove }) {
   return html`<div class="card floating clash" role="alert"><header><b>These facts cannot all hold.</b></header><p>Remove one of these:</p>
-    <ul class="plain">${facts.map((fact) => html`<li key=${`${fact.line}:${fact.column}`}><button type="button" onClick=${() => remove(fact)}>Remove</button> <code>${fact.written.join("|")}(${cut(fact.head)}, ${cut(fact.tail)})</code></li>`)}</ul></div>`;
+    <ul class="plain">${facts.map((fact) => html`<li key=${`${fact.line}:${fact.column}`}><button type="button" onClick=${() => remove(fact.at)}>Remove</button> <code>${fact.written.join("|")}(${cut(fact.head)}, ${cut(fact.tail)})</code></li>`)}</ul></div>`;
 }
 
 /** The facts as text, a form for one more, and what follows as a list. */
