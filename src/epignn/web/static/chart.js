@@ -40,6 +40,6 @@ export function Points({ title, names, points }) {
     <svg viewBox="0 0 ${size} ${size}" role="img" aria-label="${title}">
       <line class="grid" x1="0" x2=${size} y1=${size / 2} y2=${size / 2} /><line class="grid" x1=${size / 2} x2=${size / 2} y1="0" y2=${size} />
       ${points.map(([px, py], at) => html`<g key=${names[at]} class="moving" style=${{ transform: `translate(${place(px)}px, ${size - place(py)}px)` }}>
-        <circle class="dot" r="5" /><text x="8" y="4">${names[at]}</text></g>`)}
+        <circle class="dot" r="5" /><text x=${place(px) > size * 0.8 ? -8 : 8} y="4" text-anchor=${place(px) > size * 0.8 ? "end" : "start"}>${names[at]}</text></g>`)}
     </svg></figure>`;
 }

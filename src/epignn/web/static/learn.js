@@ -121,18 +121,18 @@ function Distilled({ found }) {
   if (found.kind === "rules")
     return html`<h3>Rules</h3><table class="data"><thead><tr><th>rule</th><th>weight</th><th>support</th><th>confidence</th></tr></thead><tbody>${found.rules.slice(0, 60).map((one) => html`<tr key=${one.text}><td>${one.text}</td><td class="n">${one.weight.toFixed(2)}</td><td class="n">${one.support}</td><td class="n">${one.confidence.toFixed(3)}</td></tr>`)}</tbody></table>`;
   const names = Object.keys(found.table);
-  const margins = names.flatMap((left) => names.map((right) => found.table[left][right].margin)).filter(Number.isFinite);
-  const most = Math.max(...margins, 1e-9);
+  const margins = names.flatMap((left) => names.map((right) => found.table[left][right].margin)).filter(Number.isFinite).sort((a, b) => a - b);
+  const clearness = (margin) => (Number.isFinite(margin) ? (margins.indexOf(margin) + 1) / margins.length : 0); // among all cells
   const same = (one) => one.true && one.learnt.join() === one.true.join();
   const shown = cell && found.table[cell[0]][cell[1]];
   return html`<h3>The learnt calculus</h3>
     <p class="answer small" data-testid="agree">${found.agree} of ${found.cells} cells are those of the true table${found.agree === found.cells ? ": it is the calculus, learnt from examples alone." : "."}</p>
-    <p class="quiet">Row after column: what may hold from a to c, if the row holds from a to b and the column from b to c. The darker, the clearer the model was; red cells differ from the truth.</p>
+    <p class="quiet">How many relations may hold from a to c, if that of the row holds from a to b and that of the column from b to c; ∗ is all of them. The darker, the clearer the model was; red cells differ from the truth. Click on one to see it.</p>
     <div class="scroll"><table class="heat"><thead><tr><th aria-label="first then second">∘</th>${names.map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
       <tbody>${names.map((left) => html`<tr key=${left}><th scope="row">${left}</th>${names.map((right) => {
         const one = found.table[left][right];
         const chosen = cell && cell[0] === left && cell[1] === right;
-        return html`<td key=${right} class=${one.true && !same(one) ? "wrong" : ""}><button type="button" aria-pressed=${chosen} style=${{ "--share": Math.max(0.08, Math.min(1, (one.margin || 0) / most)) }}
+        return html`<td key=${right} class=${one.true && !same(one) ? "wrong" : ""}><button type="button" aria-pressed=${chosen} style=${{ "--share": clearness(one.margin) }}
           aria-label="${left} then ${right}: ${one.learnt.join(", ") || "nothing"}" onClick=${() => setCell([left, right])}>${one.learnt.length === names.length ? "∗" : one.learnt.length}</button></td>`;
       })}</tr>`)}</tbody></table></div>
     ${shown && html`<p role="status"><b>${cell[0]}</b>, then <b>${cell[1]}</b>: learnt <code>${shown.learnt.join(" | ") || "nothing"}</code>${shown.true && (same(shown) ? ", and that is the truth" : html`, the truth is <code>${shown.true.join(" | ")}</code>`)}${Number.isFinite(shown.margin) ? ` (margin ${shown.margin.toFixed(2)})` : ""}.</p>`}`;

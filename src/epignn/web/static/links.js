@@ -80,8 +80,8 @@ function Support({ answer, triples, onwards }) {
     const core = new Set([answer.head, answer.tail, ...support.flatMap(([head, , tail]) => [head, tail])]);
     const key = (fact) => fact.join("\t");
     const strong = new Set(support.map(key));
-    const near = triples.split("\n").map((line) => line.replace(/\r$/, "").split("\t")).filter((fact) => fact.length >= 3 && core.has(fact[0]) !== core.has(fact[2])).slice(0, 14);
-    const within = triples.split("\n").map((line) => line.replace(/\r$/, "").split("\t")).filter((fact) => fact.length >= 3 && core.has(fact[0]) && core.has(fact[2]) && !strong.has(key(fact))).slice(0, 20);
+    const near = triples.split("\n").map((line) => line.replace(/\r$/, "").split("\t")).filter((fact) => fact.length >= 3 && core.has(fact[0]) !== core.has(fact[2])).slice(0, 8);
+    const within = triples.split("\n").map((line) => line.replace(/\r$/, "").split("\t")).filter((fact) => fact.length >= 3 && core.has(fact[0]) && core.has(fact[2]) && !strong.has(key(fact))).slice(0, 10);
     const all = [...support.map((fact) => [fact, true]), ...within.map((fact) => [fact, false]), ...near.map((fact) => [fact, false])];
     return {
       names: [...new Set([...core, ...near.flatMap(([head, , tail]) => [head, tail])])],
