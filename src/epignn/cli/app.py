@@ -15,6 +15,7 @@ from epignn.cli import (
     learn,
     networks,
     profile,
+    realise,
     reproduce,
     score,
     serve,
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.command("close")(networks.close)
 app.command("entails")(networks.entails)
 app.command("explain")(explain.explain)
+app.command("realise")(realise.realise)
 app.command("check")(benchmark.check)
 app.add_typer(generate.app, name="generate")
 for _command in (

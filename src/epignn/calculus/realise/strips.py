@@ -26,8 +26,8 @@ from epignn.calculus.realise.regions import Bools, Outline
 EC, PO, TPP, NTPP = 2, 4, 8, 16
 """Masks of RCC-8 that matter here."""
 OVERLAP, HEIGHT, RAISED = 2, 4, 1
-LONGEST = 7
-"""Blocks of a strip; longer ones are cut."""
+LONGEST, SHAPE = 7, 1.4
+"""Blocks of a strip, of which longer ones are cut, and how much wider than high the whole is meant to be."""
 Ints = NDArray[np.int64]
 
 
@@ -36,8 +36,8 @@ def draw_strips(scenario: Masks, rng: np.random.Generator) -> list[tuple[Outline
     depth = _depths(scenario)
     reach = int(depth.max(initial=0))
     block, between = 2 * (OVERLAP + reach) + 2, 2 * reach + 2
-    rows = _rows(list(_trails(_contacts(scenario), len(scenario), rng)), block, between)
     height = HEIGHT + RAISED + between
+    rows = _rows(list(_trails(_contacts(scenario), len(scenario), rng)), block, between, height)
     width = max(sum(len(trail) * block + between for trail in row) for row in rows) + 2
     cells = np.zeros((len(scenario), width, len(rows) * height + 2), dtype=bool)
     for number, row in enumerate(rows):
@@ -118,10 +118,10 @@ def _trails(contacts: Iterable[tuple[int, int]], size: int, rng: np.random.Gener
     yield from ([a] for a in sorted(alone))
 
 
-def _rows(trails: list[list[int]], block: int, between: int) -> list[list[list[int]]]:
-    """The strips in rows of about the same length, so that the whole is about as high as it is wide."""
+def _rows(trails: list[list[int]], block: int, between: int, height: int) -> list[list[list[int]]]:
+    """The strips in rows of about the same length."""
     lengths = {id(trail): len(trail) * block + between for trail in trails}
-    wide = max(1.2 * sqrt(sum(lengths.values()) * block), max(lengths.values()))
+    wide = max(SHAPE * sqrt(sum(lengths.values()) * height), max(lengths.values()))
     rows: list[list[list[int]]] = []
     free = 0.0
     for trail in sorted(trails, key=len, reverse=True):
