@@ -38,4 +38,7 @@ def serve(
         if open_page:
             webbrowser.open(address)
 
-    run(Context(root, results if results.is_dir() else None), host, port, workers, ready)
+    try:
+        run(Context(root, results if results.is_dir() else None), host, port, workers, ready)
+    except KeyboardInterrupt:
+        typer.echo("The server has ended. Runs that trained are kept; the page resumes them.", err=True)

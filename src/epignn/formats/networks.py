@@ -61,11 +61,15 @@ def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) ->
     """Networks over a calculus: the one given, the one that the file names, or the first that knows all names."""
     if not any(raw.facts or raw.names for raw in raws):
         raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
-    uses = _first_uses(raws, file)
-    if calculus is None:
-        calculus = _named(raws[0].calculus, file) or guess_calculus(uses, file, uses)
-    masks = _masks(uses, calculus, file)
+    calculus = calculus or calculus_of(raws, file)
+    masks = _masks(_first_uses(raws, file), calculus, file)
     return [_network(raw, calculus, masks) for raw in raws]
+
+
+def calculus_of(raws: list[RawNetwork], file: str) -> Calculus:
+    """The calculus that a file names, or the first that knows all names."""
+    uses = _first_uses(raws, file)
+    return _named(raws[0].calculus, file) or guess_calculus(uses, file, uses)
 
 
 def as_statements(raw: RawNetwork, relations: tuple[str, ...], file: str) -> "Statements":

@@ -9,7 +9,7 @@ from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile, lookup
 from epignn.formats.facts import RawNetwork, parse_facts
-from epignn.formats.networks import PARSERS, as_networks, as_statements, read_raw
+from epignn.formats.networks import PARSERS, as_networks, as_statements, calculus_of, read_raw
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
@@ -62,6 +62,14 @@ class Told:
         words = {word for raw in self.networks for fact in raw.facts for word in fact.relations}
         named = {ALIASES.get(name, name) for name in names} <= {"", calculus.name}
         return named and all(calculus.knows(word) or word in RESERVED for word in words)
+
+    def calculus(self) -> Calculus:
+        """The calculus that the file names, or the first that knows all relations.
+
+        Raises:
+            BadFile: no calculus does.
+        """
+        return calculus_of(self.networks, self.file)
 
     def network(self, calculus: Calculus | None = None) -> Network:
         """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.

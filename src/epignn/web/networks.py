@@ -48,7 +48,7 @@ def theory(request: dict[str, Any], facts: Told) -> Exact | Learnt:
         return own(request["own"])
     if request["calculus"] is not None:
         return Exact(shipped(request["calculus"]))
-    return Exact(facts.network().calculus)
+    return Exact(facts.calculus())
 
 
 @lru_cache(8)

@@ -2,7 +2,9 @@
 
 import errno
 import logging
+import signal
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -30,6 +32,9 @@ def serve(context: Context, host: str, port: int, workers: int, ready: Callable[
     Raises:
         BadArgument: it cannot listen there.
     """
+    signal.signal(
+        signal.SIGTERM, lambda number, frame: sys.exit(0)
+    )  # once all has ended, the server raises it again
     with _listening(host, port) as listener:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
