@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable lint types bench vendor clean
+.PHONY: demo test test-portable lint types bench screenshots vendor clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -33,6 +33,10 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
+
+# The pictures of docs/playground.md, of a real page in a real browser.
+screenshots: $(VENV)/installed-dev
+	$(BIN)/python tests/web/screenshots.py
 
 # The library that the page uses, from npm; src/epignn/web/static/vendor/README.md tells its version and licence.
 HTM := htm@3.1.1
