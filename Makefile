@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable lint types bench clean
+.PHONY: demo test test-portable lint types bench screenshots vendor clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -35,6 +35,20 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
+
+# The pictures of docs/playground.md, of a real page in a real browser.
+screenshots: $(VENV)/installed-dev
+	$(BIN)/python tests/web/screenshots.py
+
+# The library that the page uses, from npm; src/epignn/web/static/vendor/README.md tells its version and licence.
+HTM := htm@3.1.1
+PREACT := preact@10.29.1
+STATIC := src/epignn/web/static/vendor
+vendor:
+	folder=$$(mktemp -d) && (cd $$folder && npm pack --silent $(HTM) $(PREACT) >/dev/null) \
+	&& tar -xzOf $$folder/htm-*.tgz package/preact/standalone.module.js >$(STATIC)/htm-preact.js \
+	&& tar -xzOf $$folder/htm-*.tgz package/LICENSE >$(STATIC)/htm-LICENSE.txt \
+	&& tar -xzOf $$folder/preact-*.tgz package/LICENSE >$(STATIC)/preact-LICENSE.txt; rm -rf $$folder
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis

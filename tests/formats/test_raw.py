@@ -14,7 +14,7 @@ from epignn.formats.csp import parse_csp, parse_csp_plain
 from epignn.formats.facts import parse_facts, parse_facts_plain
 from epignn.formats.raw import RawFact, RawNetwork
 from epignn.formats.rows import distinct_sets, plain_text_of_rows, text_of_rows
-from epignn.formats.triples import read_triples, read_triples_plain
+from epignn.formats.triples import parse_triples_plain, read_triples
 from epignn.kernels import native
 
 needs_kernels = pytest.mark.skipif(native() is None, reason="no compiled kernels")
@@ -71,7 +71,7 @@ def test_constraints(text):
 def test_triples(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("triples") / "f"
     path.write_text(text, encoding="utf-8", newline="")
-    assert outcome(lambda: read_triples(path)) == outcome(lambda: read_triples_plain(text, str(path)))
+    assert outcome(lambda: read_triples(path)) == outcome(lambda: parse_triples_plain(text, str(path)))
 
 
 @needs_kernels

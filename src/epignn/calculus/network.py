@@ -8,7 +8,7 @@ for the sparse ones.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.errors import BadArgument, unknown
 from epignn.extras import optional
+
+if TYPE_CHECKING:
+    from epignn.calculus.realise import Realisation
 
 Indices = NDArray[np.int32]
 
@@ -195,6 +198,12 @@ class Network:
         """The first fact of an entity and itself that excludes the identity, if there is one."""
         loops = (self.heads == self.tails) & ((self.masks & np.uint64(self.calculus.identity_mask)) == 0)
         return int(np.argmax(loops)) if loops.any() else None
+
+    def realise(self, seed: int = 0, seconds: float = 5.0) -> "Realisation":
+        """A concrete world in which all facts hold, or why there is none; see `epignn.calculus.realise`."""
+        from epignn.calculus.realise import realise  # built on networks, and seldom needed
+
+        return realise(self, seed, seconds)
 
 
 COLUMNS = ("head", "relations", "tail")

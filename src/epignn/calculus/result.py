@@ -53,14 +53,17 @@ class Result:
         return self.answer is not Answer.INCONSISTENT
 
     @cached_property
-    def conflict(self) -> tuple[Fact, ...]:
-        """A minimal set of facts that cannot hold together: without any one of them the others can.
+    def conflict_facts(self) -> tuple[int, ...]:
+        """The numbers of a minimal set of facts that cannot hold together: without any one of them the others can.
 
         Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell.
         """
-        if self.consistent:
-            return ()
-        return tuple(self.network.fact(f) for f in self._explain())
+        return () if self.consistent else tuple(self._explain())
+
+    @property
+    def conflict(self) -> tuple[Fact, ...]:
+        """The same facts in words."""
+        return tuple(self.network.fact(f) for f in self.conflict_facts)
 
     def __repr__(self) -> str:
         network = self.network

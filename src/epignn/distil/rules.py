@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.toml import read_calculus
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.files import parse_toml, quoted, read_text
 
@@ -93,9 +95,14 @@ class RuleSet:
         return f"{r1}(X, Y), {r2}(Y, Z) -> {r3}(X, Z)"
 
 
-def is_rule_file(path: Path) -> bool:
-    """Whether a TOML file holds rules, not a calculus."""
-    return "rules" in parse_toml(read_text(path), str(path))
+def load_distilled(path: Path) -> Calculus | RuleSet:
+    """A calculus or rules, from a `.toml` file."""
+    return read_distilled(read_text(path), str(path))
+
+
+def read_distilled(text: str, file: str) -> Calculus | RuleSet:
+    """A calculus or rules, from TOML text; `file` names it in errors."""
+    return read_rules(text, file) if "rules" in parse_toml(text, file) else read_calculus(text, file)
 
 
 def load_rules(path: Path) -> RuleSet:
@@ -104,8 +111,12 @@ def load_rules(path: Path) -> RuleSet:
     Raises:
         BadFile: it cannot be read, or is not such a file.
     """
-    file = str(path)
-    raw = parse_toml(read_text(path), file)
+    return read_rules(read_text(path), str(path))
+
+
+def read_rules(text: str, file: str) -> RuleSet:
+    """Read rules from TOML text; `file` names it in errors."""
+    raw = parse_toml(text, file)
     for key in raw:
         if key not in KEYS:
             raise BadFile(str(unknown("key of a rule file", key, KEYS)), file)
@@ -143,7 +154,7 @@ def _rule(raw: dict[str, Any], positions: dict[str, int], number: int, file: str
     for key, value in raw.items():
         if key not in ENDS + FIGURES:
             raise BadFile(str(unknown(f"key in rule {number}", key, ENDS + FIGURES)), file)
-        if key in ENDS and value not in positions:
+        if key in ENDS and not (isinstance(value, str) and value in positions):
             raise BadFile(str(unknown(f"relation in rule {number}", str(value), positions)), file)
         if key in FIGURES and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise BadFile(f"{key} of rule {number} must be a number, not {value!r}.", file)

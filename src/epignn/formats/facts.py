@@ -42,9 +42,9 @@ def parse_facts(text: str, file: str) -> list[RawNetwork]:
     data, found = compiled("read_facts", text)
     if found is None:
         return parse_facts_plain(text, file)
-    heads, sets, tails, places, written, names = found
-    sets_written = tuple(map(relation_names, written))
-    network = RawNetwork(tuple(names), heads, tails, sets, sets_written, place=places_in(data, places))
+    heads, sets, tails, places, said, names = found
+    relations = tuple(map(relation_names, said))
+    network = RawNetwork(tuple(names), heads, tails, sets, relations, place=places_in(data, places))
     return [network] if len(network) else []
 
 
@@ -105,12 +105,17 @@ def write_facts(network: Network) -> str:
     title = " ".join(network.title.replace("\0", " ").split())
     masks, sets = distinct_sets(network)
     relations = [network.calculus.format(mask) for mask in masks]
-    names = [_entity(name) for name in network.names]
+    names = [written(name) for name in network.names]
     columns = ((sets, relations), (network.heads, names), (network.tails, names))
     return (f"# {title}\n" if title else "") + text_of_rows(columns, ("", "(", ", ", ")\n"))
 
 
-def _entity(name: str) -> str:
+def written(name: str) -> str:
+    """The name of an entity as facts have it, in quotes where it needs them.
+
+    Raises:
+        BadArgument: text cannot hold it.
+    """
     if PLAIN_NAME.fullmatch(name) and name == name.strip():
         return name
     if QUOTABLE_NAME.fullmatch(name):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,10 +136,15 @@ def places_in(data: bytes, starts: NDArray[np.int64]) -> Callable[[int], Place]:
     Place(line=2, column=1, path='')
     """
 
+    @cache
+    def line_ends() -> NDArray[np.intp]:
+        return np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+
     def place(f: int) -> Place:
         start = int(starts[f])
-        begin = data.rfind(b"\n", 0, start) + 1
-        return Place(data.count(b"\n", 0, start) + 1, len(data[begin:start].decode()) + 1)
+        line = int(np.searchsorted(line_ends(), start))
+        begin = int(line_ends()[line - 1]) + 1 if line else 0
+        return Place(line + 1, len(data[begin:start].decode()) + 1)
 
     return place
 

@@ -64,25 +64,29 @@ class Triples:
 
 
 def read_triples(path: Path) -> Triples:
-    """Read a file of triples.
+    """Read a file of triples; see `parse_triples`."""
+    return parse_triples(read_text(path), str(path))
+
+
+def parse_triples(text: str, file: str) -> Triples:
+    """Read triples as text; `file` names it in errors.
 
     A line with a tab is split at tabs, so that names may hold spaces; others at spaces. Blank lines and repeated
     triples are counted and passed over.
 
     Raises:
-        BadFile: a line has not three columns or an empty one, or the file is not UTF-8 text, or is empty.
+        BadFile: a line has not three columns or an empty one, or there are no triples.
     """
-    text = read_text(path)
     _, found = compiled("read_triples", text)
     if found is None:
-        return read_triples_plain(text, str(path))
+        return parse_triples_plain(text, file)
     heads, which, tails, entities, relations, lines, blank, repeated = found
     if not len(lines):
-        raise BadFile("there are no triples in it.", str(path))
-    return Triples(str(path), tuple(entities), tuple(relations), heads, which, tails, lines, blank, repeated)
+        raise BadFile("there are no triples in it.", file)
+    return Triples(file, tuple(entities), tuple(relations), heads, which, tails, lines, blank, repeated)
 
 
-def read_triples_plain(text: str, file: str) -> Triples:
+def parse_triples_plain(text: str, file: str) -> Triples:
     """The same without compiled kernels; raises the error for a line that is no triple."""
     lines: dict[tuple[int, int, int], int] = {}
     entities: dict[str, int] = {}
