@@ -158,7 +158,7 @@ def test_entailment(post):
     assert found["entailed"] is False
 
 
-@pytest.mark.parametrize("name", list(CALCULI))
+@pytest.mark.parametrize("name", [name for name in CALCULI if name != "indu"])  # of which there are no worlds yet
 def test_worlds_come_and_are_judged(post, name):
     words = {"rcc8": "ntpp", "rcc5": "pp", "allen": "d", "point": "<", "cardinal": "NW", "kinship": "father"}
     facts = {"facts": f"{words[name]}(a, b). {words[name]}(b, c)", "calculus": name}
