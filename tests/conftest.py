@@ -29,6 +29,7 @@ def rng() -> np.random.Generator:
 
 
 DECIDED = [name for name in CALCULI if load(name).decides]
+REALISED = [name for name in CALCULI if name != "indu"]  # calculi whose facts get worlds
 """The calculi in which closure decides networks of single relations, with classes of sets that it decides: not
 kinship, whose composition is weak. Problems are drawn from the tables of these."""
 

@@ -85,3 +85,15 @@ def kernels(backend: Backend = "auto") -> ModuleType | None:
     if module is None:
         _say_missing()
     return module
+
+
+def text_kernels() -> ModuleType | None:
+    """The compiled module for reading and writing text; None when the plain twins are to.
+
+    Where EPIGNN_SIMD names what cannot serve, the twins do: text is the same on every instruction set, and whoever
+    needs the kernels of the one that is named will say so.
+    """
+    try:
+        return native()
+    except BadArgument:
+        return None

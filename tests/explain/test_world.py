@@ -5,18 +5,19 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from epignn.calculus import CALCULI, load
+from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.realise import World
 from epignn.errors import BadArgument
 from epignn.explain.svg import CLASH
 from epignn.explain.world import draw_world
 from tests.calculus.realise.made import consistent
+from tests.conftest import REALISED
 from tests.explain.test_picture import entities, texts
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_every_entity_is_drawn_once(name, size, rng):
     network = consistent(name, rng, size, 0.5)
     text = draw_world(network.realise().world, network)
@@ -26,13 +27,13 @@ def test_every_entity_is_drawn_once(name, size, rng):
         assert texts(text).count(entity) == 1
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_nothing_to_draw(name):
     network = Network.of(load(name), [])
     assert "in which no facts hold" in draw_world(network.realise().world, network)
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_strange_names(name):
     names = ["<a & 'b'>", 'say "c"', "x" * 70]
     network = Network.of(load(name), [], names)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.network import Indices
-from epignn.kernels import native
+from epignn.kernels import text_kernels
 
 
 class Place(NamedTuple):
@@ -121,7 +121,7 @@ def compiled(reader: str, text: str, *more: object) -> tuple[bytes, Any]:
     The twin reads what no kernel was built for, what it would explain as an error, and halves of surrogate pairs,
     which have no bytes.
     """
-    module = native()
+    module = text_kernels()
     try:
         data = text.encode() if module else b""
     except UnicodeEncodeError:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from epignn.calculus.network import Indices, Network
-from epignn.kernels import native
+from epignn.kernels import text_kernels
 
 Column = tuple[Indices, Sequence[str]]
 """For each row the number of a piece, and the pieces."""
@@ -23,7 +23,7 @@ def text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:
     >>> text_of_rows([ends, ends], ["(", ", ", ")\n"])
     '(a, a)\n(b, b)\n'
     """
-    module = native()
+    module = text_kernels()
     if module is None:
         return plain_text_of_rows(columns, between)
     which = [numbers for numbers, _ in columns]

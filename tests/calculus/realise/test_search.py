@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epignn.calculus import CALCULI, load
+from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.realise import World, pictured, realise
 from epignn.calculus.result import Answer
@@ -15,13 +15,13 @@ from epignn.errors import BadArgument
 from epignn.formats.told import Told
 from tests.calculus.realise.made import consistent
 from tests.calculus.realise.oracle import all_hold
-from tests.conftest import DECIDED, random_network
+from tests.conftest import DECIDED, REALISED, random_network
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 @pytest.mark.parametrize("loose", [0.0, 0.15])
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_networks_that_have_a_world_get_one(name, loose, rng):
     for size, density in ((2, 1.0), (5, 1.0), (8, 0.6), (12, 0.3)):
         network = consistent(name, rng, size, density, loose)
@@ -51,7 +51,7 @@ def test_there_is_a_world_exactly_if_the_network_is_consistent(name, rng):
     assert seen == {Answer.CONSISTENT, Answer.INCONSISTENT}
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_every_relation_alone(name):
     calculus = load(name)
     for relation in calculus.relations:
@@ -63,7 +63,7 @@ def test_every_relation_alone(name):
             assert all_hold(found.world, network), relation
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_seeds(name, rng):
     """The same seed gives the same world, others give others."""
     network = consistent(name, rng, 6, 0.4)
@@ -78,7 +78,7 @@ def test_scenarios_differ_with_the_seed():
     assert len({realise(network, seed).world.relation("a", "b") for seed in range(20)}) >= 3
 
 
-@pytest.mark.parametrize("name", CALCULI)
+@pytest.mark.parametrize("name", REALISED)
 def test_nothing_is_known(name):
     calculus = load(name)
     assert realise(Network.of(calculus, [])).world.to_dict()["calculus"] == name
