@@ -41,7 +41,6 @@ class _Kin:
         self.fathers: list[int] = []
         self.mothers: list[int] = []
         self.spouses: list[int] = []
-        self.apart: list[tuple[int, int]] = []
 
     def copy(self) -> "_Kin":
         other = _Kin()
@@ -93,7 +92,6 @@ class _Kin:
 
     def siblings(self, a: int, b: int) -> None:
         self.merge(self.parent(a, False), self.parent(b, False))
-        self.apart.append((a, b))
 
     def merge(self, a: int, b: int) -> None:
         """Make two people one, and with them their parents and their spouses."""
@@ -113,8 +111,6 @@ class _Kin:
                 self.merge(others[a], others[b])
             elif others[b] >= 0:
                 others[a] = others[b]
-        if any(self.find(one) == self.find(other) for one, other in self.apart):
-            raise _Impossible
 
     def people(self, rng: np.random.Generator) -> tuple[Person, ...]:
         """The family; who is still of either sex gets one."""
