@@ -26,13 +26,14 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/installed
+bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/closure.py
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
+	$(BIN)/python benchmarks/serve.py
 
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev
