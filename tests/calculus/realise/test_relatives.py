@@ -90,6 +90,17 @@ def test_what_nobody_can_be(text):
             assert realise(rest).world is not None
 
 
+def test_a_thousand_facts():
+    """More than a recursive search could take."""
+    network = Network.of(KINSHIP, [("ann", "sister", f"s{n}") for n in range(20)] * 60)
+    assert all_hold(realise(network).world, network)
+    pairs = [(f"p{n}", "his-other-man", f"p{m}") for n in range(50) for m in range(n)]
+    network = Network.of(KINSHIP, pairs)
+    assert len(network) > 1200
+    found = realise(network, seconds=120)
+    assert all_hold(found.world, network)
+
+
 def test_a_clash_that_closure_does_not_see():
     """Four people cannot all be a grandfather of one: she has two."""
     network = of("grandfather(ann, a). grandfather(ann, b). grandfather(ann, c). grandmother(ann, d)")
