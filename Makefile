@@ -26,7 +26,7 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/installed
+bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/closure.py
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
@@ -35,6 +35,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
+	$(BIN)/python benchmarks/serve.py
 
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev

@@ -31,7 +31,7 @@ def render():
     return script("render")
 
 
-@pytest.mark.parametrize("name", ["closure", "generator", "startup", "files", "stream", "model"])
+@pytest.mark.parametrize("name", ["closure", "generator", "startup", "model"])
 def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(
@@ -47,6 +47,16 @@ def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_pa
     assert last["commit"] in table.splitlines()[0]
     assert next(iter(last["figures"])).split("_")[0] in table
     assert not list(tmp_path.iterdir())  # a quick run records nothing
+
+
+@pytest.mark.parametrize("name", ["files", "stream"])
+def test_benchmarks_that_have_no_record_yet_run(name, tmp_path):
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    call = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"]
+    run = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "seconds" in run.stdout.partition("  figure ")[2]
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_benchmark_of_peers_has_a_line_for_every_model_and_records_nothing(tmp_path):
@@ -188,4 +198,15 @@ def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(
     assert line.split()[:6] == ["2,000", "facts,", "16", "heads,", "dim", "16"]
     for figure in ("train seconds", "score seconds", "train peak mb", "score peak mb"):
         assert f"2,000 facts, 16 heads, dim 16 {figure}" in run.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_benchmark_of_the_server_shows_rate_and_times_and_records_nothing(tmp_path):
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path)}
+    command = [sys.executable, str(BENCHMARKS / "serve.py"), "--quick"]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "50 clients, 30 regions: " in run.stdout
+    for figure in ("requests per second", "p50 seconds", "p99 seconds"):
+        assert f"50 clients, a search beside them {figure}" in run.stdout
     assert not list(tmp_path.iterdir())

@@ -46,6 +46,10 @@ def test_round_trip(tmp_path):
         ('relations = ["ab"]\nrules = [{left = "ab", right = "ac", head = "ab", weight = 1}]', "Did you mean 'ab'"),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = 2}]', "above 0 and up to 1"),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = "x"}]', "must be a number"),
+        (
+            'relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = 1, support = inf}]',
+            "must be a number",
+        ),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", wight = 1, weight = 1}]', "'weight'"),
         ('relations = ["a"]\nrules = []\nties = 3', "must give a number"),
         ('relations = ["a"]\nrules = [{left = [], right = "a", head = "a", weight = 1}]', "relation in rule 1"),

@@ -41,6 +41,24 @@ def test_everybody_has_a_place(seed):
             assert boxes[n].y == boxes[person.father].y + boxes[person.mother].height - HIGH + 96
 
 
+def test_a_couple_stands_between_the_families_of_both():
+    people = [
+        Person("a", False, None, None, 1),
+        Person("b", True, None, None, 0),
+        Person("c", False, None, None, 3),
+        Person("d", True, None, None, 2),
+        Person("son", False, 0, 1, 7),
+        *(Person(f"his sister {n}", True, 0, 1) for n in range(2)),
+        Person("daughter", True, 2, 3, 4),
+        *(Person(f"her sister {n}", True, 2, 3) for n in range(2)),
+    ]
+    boxes = _Layout(people).boxes()
+    son, his, daughter, hers = boxes[4], boxes[5:7], boxes[7], boxes[8:]
+    side = 1 if son.x < daughter.x else -1
+    assert all((son.x - box.x) * side > 0 for box in his)
+    assert all((box.x - daughter.x) * side > 0 for box in hers)
+
+
 def test_a_marriage_between_generations():
     """One of two brothers marries a woman, the other her niece; everybody is still below their parents."""
     people = (

@@ -60,7 +60,7 @@ def main() -> None:
                 page = context.new_page()
                 draw(page)
                 page.wait_for_timeout(1200)  # until what moves has come to rest
-                page.screenshot(path=DOCS / f"{name}.png")
+                page.screenshot(path=DOCS / f"{name}.png", full_page=True)
                 context.close()
         browser.close()
 

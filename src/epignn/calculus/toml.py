@@ -106,6 +106,9 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
     for alias, meaning in aliases.items():
         for part in str(meaning).split("|"):
             relation(part, f"the alias {alias}")
+    tractable = raw.get("tractable", [])
+    if not isinstance(tractable, list):
+        raise BadFile("'tractable' must be a list of relation sets.", file)
     terms = tuple(_words(raw.get("terms", ""), "terms", file))
     for term in terms:
         lookup("alias in 'terms'", term, aliases)
@@ -123,7 +126,7 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
         associative=_flag(raw, "associative", True, file),
         many_sorted=_flag(raw, "many_sorted", False, file),
         decides=_flag(raw, "decides", False, file),
-        tractable=frozenset(relation_set(value, "tractable") for value in raw.get("tractable", [])),
+        tractable=frozenset(relation_set(value, "tractable") for value in tractable),
     )
 
 

@@ -156,7 +156,8 @@ def _rule(raw: dict[str, Any], positions: dict[str, int], number: int, file: str
             raise BadFile(str(unknown(f"key in rule {number}", key, ENDS + FIGURES)), file)
         if key in ENDS and not (isinstance(value, str) and value in positions):
             raise BadFile(str(unknown(f"relation in rule {number}", str(value), positions)), file)
-        if key in FIGURES and (isinstance(value, bool) or not isinstance(value, int | float)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if key in FIGURES and not is_number:
             raise BadFile(f"{key} of rule {number} must be a number, not {value!r}.", file)
     left, right, head = (positions[raw[key]] for key in ENDS)
     support, confidence, model = (raw.get(key, 0) for key in FIGURES[1:])

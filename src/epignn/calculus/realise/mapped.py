@@ -23,9 +23,11 @@ from epignn.calculus.network import Network
 from epignn.calculus.realise.circles import find_discs
 from epignn.calculus.realise.rectangles import find_rectangles
 from epignn.calculus.realise.regions import Discs, Outlines, Regions
-from epignn.calculus.realise.scenario import decide, vary
+from epignn.calculus.realise.scenario import vary
 from epignn.calculus.realise.strips import draw_strips
+from epignn.calculus.result import Result
 from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.search import solve
 
 MOST_DISCS, MOST_RECTANGLES = 14, 40
 """Of more regions discs and rectangles are not tried: they would hardly be found."""
@@ -44,6 +46,7 @@ class _Task:
 
     Attributes:
         calculus: rcc8 or rcc5, of which the world is to be.
+        scenario: a scenario of the facts, in their own calculus.
         fine: the facts in the relations of RCC-8.
         number: the class of equal regions that each region belongs to.
         sets: what may hold of each pair of classes but EQ.
@@ -52,6 +55,7 @@ class _Task:
     """
 
     calculus: str
+    scenario: Result
     fine: Network
     number: list[int]
     sets: Masks
@@ -68,24 +72,23 @@ class _Task:
         return {name: shapes[n] for name, n in zip(self.fine.names, self.number, strict=True)}
 
 
-def realise_regions(
-    network: Network, calculus: str, rng: np.random.Generator, deadline: float
-) -> tuple[Regions, str]:
-    """Regions in which the facts of a consistent network hold, and what drew them: discs, rectangles or strips.
+def realise_regions(found: Result, calculus: str, rng: np.random.Generator, deadline: float) -> tuple[Regions, str]:
+    """Regions in which the facts of a network hold, and what drew them: discs, rectangles or strips.
 
     Args:
-        network: what has to hold, over RCC-8 or RCC-5.
+        found: a scenario of a network over RCC-8 or RCC-5.
         calculus: which of the two.
         rng: makes worlds differ.
         deadline: when to leave discs and rectangles; what comes then needs no search.
     """
+    network = found.network
     if not network.names:
         return Discs(calculus, {}), "discs"
-    fine = network if calculus == "rcc8" else _fine(network)
+    fine = _fine(network)
     closed = _closed(fine)
     number, classes = _equal(closed)
     sets = closed[np.ix_(classes, classes)] & ~np.uint64(EQ)
-    task = _Task(calculus, fine, number, sets, rng, deadline)
+    task = _Task(calculus, found, fine, number, sets, rng, deadline)
     for drawn_by, way in WAYS.items():
         world = way(task)
         if world is not None and not world.broken(network):
@@ -114,7 +117,11 @@ def _rectangles(task: _Task) -> Regions | None:
 
 
 def _strips(task: _Task) -> Regions:
-    scenario = vary(decide(task.fine, float("inf")), WEIGHTS, task.rng, task.deadline)
+    known = task.scenario
+    facts = _fine(replace(known.network, heads=known.first, tails=known.second, masks=known.masks))
+    # One relation of RCC-5 for each pair is a set of RCC-8 over which closure decides: no search is needed.
+    settled = replace(solve(facts), network=task.fine)
+    scenario = vary(settled, WEIGHTS, task.rng, task.deadline)
     number, classes = _equal(scenario)
     drawn = draw_strips(scenario[np.ix_(classes, classes)], task.rng)
     return Outlines(task.calculus, replace(task, number=number).named(drawn))
@@ -140,7 +147,9 @@ def _equal(matrix: Masks) -> tuple[list[int], list[int]]:
 
 
 def _fine(network: Network) -> Network:
-    """A network of RCC-5 in the relations of RCC-8."""
+    """A network in the relations of RCC-8, if it is one of RCC-5."""
+    if len(network.calculus) != len(COARSE):
+        return network
     rcc8 = replace(load("rcc8"), distinct=network.calculus.distinct)
     sets = [rcc8.parse(meaning) for meaning in COARSE.values()]
     masks = [sum(sets[r] for r in members(mask)) for mask in network.masks.tolist()]

@@ -8,7 +8,7 @@ choice of ways gives a family, there is none.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -41,7 +41,6 @@ class _Kin:
         self.fathers: list[int] = []
         self.mothers: list[int] = []
         self.spouses: list[int] = []
-        self.apart: list[tuple[int, int]] = []
 
     def copy(self) -> "_Kin":
         other = _Kin()
@@ -93,7 +92,6 @@ class _Kin:
 
     def siblings(self, a: int, b: int) -> None:
         self.merge(self.parent(a, False), self.parent(b, False))
-        self.apart.append((a, b))
 
     def merge(self, a: int, b: int) -> None:
         """Make two people one, and with them their parents and their spouses."""
@@ -113,8 +111,6 @@ class _Kin:
                 self.merge(others[a], others[b])
             elif others[b] >= 0:
                 others[a] = others[b]
-        if any(self.find(one) == self.find(other) for one, other in self.apart):
-            raise _Impossible
 
     def people(self, rng: np.random.Generator) -> tuple[Person, ...]:
         """The family; who is still of either sex gets one."""
@@ -229,6 +225,15 @@ class _Fact:
     options: list[tuple[_Term, Way]]
 
 
+@dataclass(frozen=True)
+class _State:
+    """A family so far, the facts that it does not have yet, and what was chosen for the others."""
+
+    kin: _Kin
+    facts: list[_Fact]
+    chosen: list[tuple[_Fact, _Term]]
+
+
 class _Search:
     def __init__(self, network: Network, rng: np.random.Generator, deadline: float) -> None:
         self.network, self.rng, self.deadline = network, rng, deadline
@@ -246,29 +251,34 @@ class _Search:
         kin = _Kin()
         for name in self.network.names:
             kin.add(name=name)
-        return self._extend(kin, self.facts, [])
+        open_ = [iter([_State(kin, self.facts, [])])]  # not by recursion: there may be a thousand facts
+        while open_:
+            state = next(open_[-1], None)
+            if time.perf_counter() > self.deadline:
+                raise OutOfTime
+            if state is None:
+                open_.pop()
+            elif state.facts:
+                open_.append(self._extend(state))
+            elif (world := self._world(state.kin)) is not None:
+                return world
+        return None
 
-    def _extend(self, kin: _Kin, facts: list[_Fact], chosen: list[tuple[_Fact, _Term]]) -> People | None:
-        """Give every fact that is left a way; the one with the fewest possible ways comes first."""
-        if time.perf_counter() > self.deadline:
-            raise OutOfTime
-        if not facts:
-            return self._world(kin)
+    def _extend(self, state: _State) -> Iterator[_State]:
+        """Give one more fact each of its ways: the fact with the fewest that are possible."""
         best: tuple[_Fact, list[tuple[_Kin, _Term]]] | None = None
-        for fact in facts:
-            grown = [(after, term) for term, way in fact.options if (after := _apply(kin, fact, term, way))]
+        for fact in state.facts:
+            grown = [(after, term) for term, way in fact.options if (after := _apply(state.kin, fact, term, way))]
             if best is None or len(grown) < len(best[1]):
                 best = fact, grown
             if len(grown) < 2:
                 break
         assert best is not None
-        fact, grown = best
-        rest = [other for other in facts if other is not fact]
-        for after, term in grown:
-            decided = [*chosen, (fact, term)]
-            if self._sound(after, decided) and (found := self._extend(after, rest, decided)) is not None:
-                return found
-        return None
+        rest = [other for other in state.facts if other is not best[0]]
+        for after, term in best[1]:
+            chosen = [*state.chosen, (best[0], term)]
+            if self._sound(after, chosen):
+                yield _State(after, rest, chosen)
 
     def _world(self, kin: _Kin) -> People | None:
         world = People("kinship", kin.people(self.rng))

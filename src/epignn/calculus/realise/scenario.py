@@ -13,19 +13,21 @@ from epignn.calculus.solve.closure import DenseClosure, dense_closure
 from epignn.calculus.solve.search import solve
 
 FIRST_NODES, MORE = 1_000, 8
-"""The first limit of a search, and by how much the next one is larger."""
+"""The first limit of a search, and by how much the next one is larger at most."""
 MOST_CHOICES = 600
 """So many pairs are chosen at random; search decides the rest."""
 
 
 def decide(network: Network, deadline: float) -> Result:
     """Whether a network has a scenario, and one; `UNDECIDED` if that is not known at the deadline."""
-    nodes = FIRST_NODES
+    nodes, start = FIRST_NODES, time.perf_counter()
     while True:
         result = solve(network, nodes)
-        if result.answer is not Answer.UNDECIDED or time.perf_counter() > deadline:
+        now = time.perf_counter()
+        more = min(MORE, (deadline - now) / (now - start))
+        if result.answer is not Answer.UNDECIDED or more < 1:
             return result
-        nodes *= MORE
+        nodes, start = int(nodes * more), now
 
 
 def vary(found: Result, weights: Sequence[float], rng: np.random.Generator, deadline: float) -> Masks:

@@ -32,7 +32,8 @@ class Realisation:
     Attributes:
         world: None where none was found.
         reason: why there is none: the facts clash, the limits were reached, or the calculus has no pictures.
-        conflict: facts that cannot hold together, where that is why; without any one of them the others can.
+        conflict: facts that cannot hold together, where that is why; without any one of them the others can. Of a
+            family all facts are given where there is no time to find fewer.
         statistics: seconds, and `drawn_by`: what drew the world, where there are several ways.
     """
 
@@ -87,6 +88,8 @@ def realise(network: Network, seed: int = 0, seconds: float = 5.0) -> Realisatio
             None,
             f"{network.calculus.name} has no pictures: it has not the relations and composition of one of {known}",
         )
+    if network.calculus is not load(name):  # a copy need not tell what is known of the original
+        network = replace(network, calculus=replace(load(name), distinct=network.calculus.distinct))
     found = REALISERS[name](network, np.random.default_rng(seed), start + seconds)
     if found.world is None and not found.conflict:
         found = replace(found, reason=f"no world was found within {seconds:g} seconds; allow more")
@@ -131,7 +134,7 @@ def _ordered(
 
 def _regions(calculus: str) -> Realiser:
     def drawn(found: Result, rng: np.random.Generator, deadline: float) -> Realisation:
-        world, drawn_by = realise_regions(found.network, calculus, rng, deadline)
+        world, drawn_by = realise_regions(found, calculus, rng, deadline)
         return Realisation(world, statistics={"drawn_by": drawn_by})
 
     return _decided(drawn)
