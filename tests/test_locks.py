@@ -39,3 +39,11 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(BadFile, match="cannot write it"), only_one(tmp_path, "train"):
         pass
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_the_lock_goes_with_the_work(tmp_path):
+    with only_one(tmp_path, "train"):
+        assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+        with only_one(tmp_path, "distil", "another.lock"):
+            pass
+    assert list(tmp_path.iterdir()) == []
