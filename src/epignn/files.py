@@ -135,13 +135,27 @@ def parse_toml(text: str, file: str) -> dict[str, Any]:
     """The tables of TOML text; `file` names it in errors."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise BadFile("not a TOML file: its brackets are nested too deeply.", file) from error
+    except ValueError as error:  # malformed, or a number of thousands of digits
         raise BadFile(f"not a TOML file: {error}.", file) from error
 
 
+def load_json(text: str, file: str) -> Any:
+    """The value of JSON text; `file` names it in errors, which tell line and column."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadFile(f"not JSON: {error.msg}.", file, error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise BadFile("not JSON that can be read: its brackets are nested too deeply.", file) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise BadFile(f"not JSON that can be read: {error}.", file) from error
+
+
 def quoted(text: str) -> str:
-    """A string in TOML, which has JSON's escapes."""
-    return json.dumps(text, ensure_ascii=False)
+    """A string in TOML, which has JSON's escapes, and wants that of the delete character, too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 PART = re.compile(r"\.epignn-[0-9a-f]{16}\.part")

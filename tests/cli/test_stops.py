@@ -32,11 +32,11 @@ def test_ctrl_c_keeps_the_run(tmp_path):
     assert sorted(path.name for path in Path(tmp_path / "run").iterdir() if path.suffix == ".part") == []
 
 
-def test_out_of_memory_is_a_message(tmp_path):
-    wide = ("--model", "lstm", "--set", "model.width=400000", "--out", tmp_path / "run")
+def test_a_model_beyond_all_memory_is_refused(tmp_path):
+    wide = ("--model", "lstm", "--set", "model.width=4000000", "--out", tmp_path / "run")
     done = subprocess.run(command(*TRAIN, *wide), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "error: out of memory. A smaller batch" in done.stderr
+    assert "error: a model of such settings has" in done.stderr
     assert "Traceback" not in done.stderr
 
 
