@@ -24,6 +24,14 @@ class Answer(StrEnum):
     """The search reached its limit."""
 
 
+@dataclass(frozen=True)
+class Conflict:
+    """The numbers of facts that cannot hold together, and whether it is known that none can be left out."""
+
+    facts: list[int]
+    minimal: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of an algorithm on a network.
@@ -43,7 +51,7 @@ class Result:
     second: Indices
     masks: Masks
     statistics: Mapping[str, float]
-    _explain: Callable[[], list[int]] = field(repr=False, default=list)
+    _explain: Callable[[], "Conflict"] = field(repr=False, default=lambda: Conflict([], True))
 
     @property
     def consistent(self) -> bool:
@@ -54,16 +62,36 @@ class Result:
     def conflict(self) -> tuple[Fact, ...]:
         """A minimal set of facts that cannot hold together: without any one of them the others can.
 
-        Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell.
+        Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell, and within a limit
+        of time: see `conflict_is_minimal`.
         """
-        if self.consistent:
-            return ()
-        return tuple(self.network.fact(f) for f in self._explain())
+        return tuple(self.network.fact(f) for f in self._clash.facts)
+
+    @property
+    def conflict_is_minimal(self) -> bool:
+        """Whether it was found, within the limit of time, that no fact of the conflict can be left out."""
+        return self._clash.minimal
 
     @cached_property
-    def _sets(self) -> dict[tuple[int, int], int]:
-        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        return dict(zip(pairs, self.masks.tolist(), strict=True))
+    def _clash(self) -> "Conflict":
+        return Conflict([], True) if self.consistent else self._explain()
+
+    @cached_property
+    def _sorted(self) -> tuple[Indices, Indices, Masks]:
+        """The pairs by their first and then their second entity; a dictionary would take ten times the memory."""
+        first, second = self.first, self.second
+        in_order = (first[1:] > first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] > second[:-1]))
+        if in_order.all():
+            return first, second, self.masks
+        order = np.lexsort((second, first))
+        return first[order], second[order], self.masks[order]
+
+    def _kept(self, i: int, j: int) -> int | None:
+        """The set of a pair in this direction, if the algorithm kept it so."""
+        first, second, masks = self._sorted
+        start, end = np.searchsorted(first, np.array([i, i + 1], dtype=first.dtype)).tolist()
+        at = start + int(np.searchsorted(second[start:end], second.dtype.type(j)))
+        return int(masks[at]) if at < end and second[at] == j else None
 
     def relations(self, head: str, tail: str) -> int:
         """What may hold from head to tail; everything, where the algorithm kept nothing of the pair."""
@@ -71,9 +99,10 @@ class Result:
         calculus = self.network.calculus
         if i == j:
             return calculus.identity_mask
-        if (i, j) in self._sets:
-            return self._sets[i, j]
-        return calculus.converse(self._sets.get((j, i), calculus.anything))
+        if (kept := self._kept(i, j)) is not None:
+            return kept
+        turned = self._kept(j, i)
+        return calculus.anything if turned is None else calculus.converse(turned)
 
     @property
     def closed(self) -> Network:
@@ -112,5 +141,11 @@ def doubt(calculus: Calculus, search: str = "search") -> str:
 
 def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
     """The pairs of a square matrix with `first < second`."""
-    first, second = np.triu_indices(len(matrix), 1)
-    return first.astype(np.int32), second.astype(np.int32), matrix[first, second]
+    size = len(matrix)
+    places = np.arange(size, dtype=np.int32)
+    if size < 2:
+        return places[:0], places[:0], matrix.ravel()[:0]
+    # Row by row: the indices of numpy's own function take twice the memory of the result.
+    first = np.repeat(places, size - 1 - places)
+    second = np.concatenate([places[i + 1 :] for i in range(size - 1)])
+    return first, second, np.concatenate([matrix[i, i + 1 :] for i in range(size - 1)])

@@ -17,7 +17,7 @@ from epignn.files import write_text
 from epignn.formats.networks import write_network
 from epignn.formats.told import Told
 
-SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS = 10, 30, 50
+SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
 File = Annotated[
     str,
@@ -97,9 +97,17 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
     network, calculus = result.network, result.network.calculus
     say(f"{calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
     if not result.consistent:
-        say("These facts cannot hold together, and without any one of them they could:")
-        for fact in result.conflict:
+        minimal = "These facts cannot hold together, and without any one of them they could:"
+        conflict = result.conflict
+        say(
+            minimal
+            if result.conflict_is_minimal
+            else "These facts cannot hold together; fewer might, for which the time was too short:"
+        )
+        for fact in conflict[:SHOWN_CONFLICT]:
             say(f"  {fact}")
+        if len(conflict) > SHOWN_CONFLICT:
+            say(f"  … and {len(conflict) - SHOWN_CONFLICT:,} more: --json gives all.")
         return
     if result.answer is Answer.CLOSED:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
