@@ -82,10 +82,13 @@ def read_bytes(path: Path | str) -> bytes:
 
 def read_bounded(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
     """All that a file has, inside `readable`; more than the limit is an error before it is held."""
-    data = file.read(limit + 1)
-    if len(data) > limit:
-        raise _TooMuch(limit)
-    return data
+    parts, size = [], 0
+    while part := file.read(MEGABYTE):  # not all at once: room for the limit would be taken first
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            raise _TooMuch(limit)
+    return b"".join(parts)
 
 
 def read_text(path: Path | str) -> str:

@@ -169,12 +169,12 @@ def _train(
     if out is not None:
         history = read_history(out)
         if ran or not (out / CALIBRATION).exists():
-            if calibration is not None:
-                save_calibration(out, calibration)
             reached = max((epoch["validation"] or 0.0 for epoch in history), default=0.0)
             made = {**(record or {}), "validation": reached, objective.unit: len(objective)}
             config = replace(config, record=json.loads(json.dumps(made)))
             save_config(out, config)
+            if calibration is not None:
+                save_calibration(out, calibration)  # last: where it is missing, all of this is done again
     name = experiment.name if out is None else str(out)
     trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
     return Run(trained, objective, history, calibration, ended_before=not ran)
