@@ -36,7 +36,6 @@ def main() -> None:
         environment = {
             **os.environ,
             "PYTHONPATH": folder,
-            "SKBUILD_EDITABLE_SKIP": str(ROOT),
             "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so.6')}",
             "ASAN_OPTIONS": "detect_leaks=0",
         }
