@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable fuzz sanitize audit lint types bench clean
+.PHONY: demo test test-portable fuzz sanitize audit lint types bench screenshots vendor clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -26,6 +26,7 @@ fuzz: $(VENV)/installed-dev
 
 # The kernels once more, built to stop at the first access out of bounds or undefined operation.
 sanitize: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet nanobind
 	$(BIN)/python tests/sanitize.py
 
 # Known faults of what is installed, and its licences.
@@ -41,13 +42,28 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/installed
+bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/closure.py
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/model.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
+	$(BIN)/python benchmarks/serve.py
+
+# The pictures of docs/playground.md, of a real page in a real browser.
+screenshots: $(VENV)/installed-dev
+	$(BIN)/python tests/web/screenshots.py
+
+# The library that the page uses, from npm; src/epignn/web/static/vendor/README.md tells its version and licence.
+HTM := htm@3.1.1
+PREACT := preact@10.29.1
+STATIC := src/epignn/web/static/vendor
+vendor:
+	folder=$$(mktemp -d) && (cd $$folder && npm pack --silent $(HTM) $(PREACT) >/dev/null) \
+	&& tar -xzOf $$folder/htm-*.tgz package/preact/standalone.module.js >$(STATIC)/htm-preact.js \
+	&& tar -xzOf $$folder/htm-*.tgz package/LICENSE >$(STATIC)/htm-LICENSE.txt \
+	&& tar -xzOf $$folder/preact-*.tgz package/LICENSE >$(STATIC)/preact-LICENSE.txt; rm -rf $$folder
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .coverage .hypothesis

@@ -189,3 +189,14 @@ def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(
     for figure in ("train seconds", "score seconds", "train peak mb", "score peak mb"):
         assert f"2,000 facts, 16 heads, dim 16 {figure}" in run.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_the_benchmark_of_the_server_shows_rate_and_times_and_records_nothing(tmp_path):
+    environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path)}
+    command = [sys.executable, str(BENCHMARKS / "serve.py"), "--quick"]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "50 clients, 30 regions: " in run.stdout
+    for figure in ("requests per second", "p50 seconds", "p99 seconds"):
+        assert f"50 clients, a search beside them {figure}" in run.stdout
+    assert not list(tmp_path.iterdir())

@@ -20,8 +20,8 @@ SMALLER = {
     "epignn profile": "epignn profile --longest 3 --widest 2 --problems 16",
 }
 """What makes the commands quick."""
-LONG = ("epignn reproduce",)
-"""Commands that are not run here: tests of the command line have them."""
+LONG = ("epignn reproduce", "epignn serve")
+"""Commands that are not run here: tests of the command line, and of the page, have them."""
 
 
 def blocks(page: Path, language: str) -> list[str]:

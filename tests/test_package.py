@@ -43,7 +43,8 @@ def test_the_check_can_fail():
 
 ORDER = (
     ("errors", "version"), ("locks",), ("files", "entries", "kernels"), ("calculus",), ("data",), ("formats",),
-    ("tasks",), ("models",), ("learn",), ("distil",), ("explain",), ("reason",), ("report",), ("cli",),
+    ("tasks",), ("models",), ("learn",), ("distil",), ("explain",), ("reason",), ("report",), ("web",),
+    ("cli",),
 )  # fmt: skip
 """Parts of the package; each imports only from those before it, and within itself."""
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}

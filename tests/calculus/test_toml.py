@@ -73,6 +73,7 @@ RCC5 = write_calculus(load("rcc5"))
         ('"DR" = "DR"', "", BadFile, r"\[converse\] says nothing of DR"),
         ('relations = "DR', 'relations = "DR DR', BadFile, "listed twice"),
         ('"DR" = "*"', '"DR" = 3', BadFile, "the cell DR ∘ DR must be names"),
+        ("tractable = [", "tractable = 3 # [", BadFile, "'tractable' must be a list"),
     ],
 )
 def test_errors(old, new, error, message):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from epignn.distil.rules import Rule, RuleSet, is_rule_file, load_rules, write_rules
+from epignn.distil.rules import Rule, RuleSet, load_distilled, load_rules, read_distilled, write_rules
 from epignn.errors import BadArgument, BadFile
 
 RULES = RuleSet(
@@ -28,7 +28,7 @@ def test_round_trip(tmp_path):
     path = tmp_path / "rules.toml"
     path.write_text(write_rules(RULES), encoding="utf-8")
     assert load_rules(path) == RULES
-    assert is_rule_file(path)
+    assert load_distilled(path) == read_distilled(write_rules(RULES), "the rules") == RULES
     plain = RuleSet(("a",), 1, ())
     path.write_text(write_rules(plain), encoding="utf-8")
     assert load_rules(path) == plain
@@ -46,8 +46,13 @@ def test_round_trip(tmp_path):
         ('relations = ["ab"]\nrules = [{left = "ab", right = "ac", head = "ab", weight = 1}]', "Did you mean 'ab'"),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = 2}]', "above 0 and up to 1"),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = "x"}]', "must be a number"),
+        (
+            'relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", weight = 1, support = inf}]',
+            "must be a number",
+        ),
         ('relations = ["a"]\nrules = [{left = "a", right = "a", head = "a", wight = 1, weight = 1}]', "'weight'"),
         ('relations = ["a"]\nrules = []\nties = 3', "must give a number"),
+        ('relations = ["a"]\nrules = [{left = [], right = "a", head = "a", weight = 1}]', "relation in rule 1"),
     ],
 )
 def test_bad_files(tmp_path, text, message):

@@ -202,6 +202,11 @@ class Calculus:
             result = self.compose(result, mask)
         return result
 
+    @cached_property
+    def spreads(self) -> bool:
+        """Whether composition with anything gives anything, as in every calculus whose table has no empty cell."""
+        return all(self.compose(1 << r, self.universal) == self.universal for r in range(len(self)))
+
     # -- the same on arrays --
 
     @cached_property

@@ -8,12 +8,16 @@ for the sparse ones.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.errors import BadArgument, unknown
+
+if TYPE_CHECKING:
+    from epignn.calculus.realise import Realisation
 
 Indices = NDArray[np.int32]
 
@@ -161,6 +165,12 @@ class Network:
         """The first fact of an entity and itself that excludes the identity, if there is one."""
         loops = (self.heads == self.tails) & ((self.masks & np.uint64(self.calculus.identity_mask)) == 0)
         return int(np.argmax(loops)) if loops.any() else None
+
+    def realise(self, seed: int = 0, seconds: float = 5.0) -> "Realisation":
+        """A concrete world in which all facts hold, or why there is none; see `epignn.calculus.realise`."""
+        from epignn.calculus.realise import realise  # built on networks, and seldom needed
+
+        return realise(self, seed, seconds)
 
 
 def arrays(heads: object, tails: object, masks: object) -> tuple[Indices, Indices, Masks]:

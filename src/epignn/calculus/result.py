@@ -59,13 +59,18 @@ class Result:
         return self.answer is not Answer.INCONSISTENT
 
     @cached_property
-    def conflict(self) -> tuple[Fact, ...]:
-        """A minimal set of facts that cannot hold together: without any one of them the others can.
+    def conflict_facts(self) -> tuple[int, ...]:
+        """The numbers of a minimal set of facts that cannot hold together: without any one of them the others can.
 
         Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell, and within a limit
         of time: see `conflict_is_minimal`.
         """
-        return tuple(self.network.fact(f) for f in self._clash.facts)
+        return tuple(self._clash.facts)
+
+    @property
+    def conflict(self) -> tuple[Fact, ...]:
+        """The same facts in words."""
+        return tuple(self.network.fact(f) for f in self.conflict_facts)
 
     @property
     def conflict_is_minimal(self) -> bool:

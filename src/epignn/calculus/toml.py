@@ -106,6 +106,9 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
     for alias, meaning in aliases.items():
         for part in str(meaning).split("|"):
             relation(part, f"the alias {alias}")
+    tractable = raw.get("tractable", [])
+    if not isinstance(tractable, list):
+        raise BadFile("'tractable' must be a list of relation sets.", file)
     terms = tuple(_words(raw.get("terms", ""), "terms", file))
     for term in terms:
         lookup("alias in 'terms'", term, aliases)
@@ -123,7 +126,7 @@ def _build(raw: Mapping[str, Any], file: str) -> Calculus:
         associative=_flag(raw, "associative", True, file),
         many_sorted=_flag(raw, "many_sorted", False, file),
         decides=_flag(raw, "decides", False, file),
-        tractable=frozenset(relation_set(value, "tractable") for value in _tractable(raw, file)),
+        tractable=frozenset(relation_set(value, "tractable") for value in tractable),
     )
 
 
@@ -154,13 +157,6 @@ def _need(raw: Mapping[str, Any], key: str, kinds: tuple[type, ...], file: str) 
     if not isinstance(raw[key], kinds):
         raise BadFile(f"'{key}' must be a {' or '.join(k.__name__ for k in kinds)}.", file)
     return raw[key]
-
-
-def _tractable(raw: Mapping[str, Any], file: str) -> list[object]:
-    value = raw.get("tractable", [])
-    if not isinstance(value, list):
-        raise BadFile("'tractable' must be a list of relation sets.", file)
-    return value
 
 
 def _flag(raw: Mapping[str, Any], key: str, default: bool, file: str) -> bool:

@@ -15,8 +15,10 @@ from epignn.cli import (
     learn,
     networks,
     profile,
+    realise,
     reproduce,
     score,
+    serve,
     tune,
 )
 
@@ -31,6 +33,7 @@ app = typer.Typer(
 app.command("close")(networks.close)
 app.command("entails")(networks.entails)
 app.command("explain")(explain.explain)
+app.command("realise")(realise.realise)
 app.command("check")(benchmark.check)
 app.add_typer(generate.app, name="generate")
 for _command in (
@@ -48,4 +51,5 @@ for _command in (
 app.add_typer(calculi.app, name="calculus")
 app.add_typer(data.app, name="data")
 app.command("demo")(demo.demo)
+app.command("serve")(serve.serve)
 app.command("info")(info.info)

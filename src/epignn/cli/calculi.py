@@ -44,28 +44,11 @@ def show(
     if toml:
         emit_text(write_calculus(calculus))
     elif as_json:
-        emit_json(_as_dict(calculus))
+        from epignn.reason.calculi import calculus_dict
+
+        emit_json(calculus_dict(calculus))
     else:
         _print(calculus)
-
-
-def _as_dict(calculus: Calculus) -> dict[str, object]:
-    names = calculus.relations
-    return {
-        "name": calculus.name,
-        "title": calculus.title,
-        "source": calculus.source,
-        "relations": list(names),
-        "identity": names[calculus.identity],
-        "converse": {name: names[c] for name, c in zip(names, calculus.converses, strict=True)},
-        "composition": {
-            left: {right: list(calculus.names(mask)) for right, mask in zip(names, row, strict=True)}
-            for left, row in zip(names, calculus.composition, strict=True)
-        },
-        "aliases": dict(calculus.aliases),
-        "decides": calculus.decides,
-        "tractable": len(calculus.tractable),
-    }
 
 
 def _print(calculus: Calculus) -> None:

@@ -68,18 +68,12 @@ def close(
 
     Exit code 1 if a network is inconsistent; a minimal set of conflicting facts is shown.
     """
-    from epignn.reason.networks import ALGORITHMS, result_dict
+    from epignn.reason.networks import ALGORITHMS, result_dict, run
 
-    run = lookup("algorithm", algorithm, ALGORITHMS)
-    start = head or (query[0] if query else "")
-    if algorithm == "directional" and not start:
-        raise BadArgument("directional closure needs a start: --head NAME or --query A B.")
-    results = []
+    lookup("algorithm", algorithm, ALGORITHMS)
     with working(f"{algorithm}: {file}"):
-        for network in _read(file, calculus, number):
-            for name in query or ():
-                network.position(name)
-            results.append(run(network, [query] if query else [], start, backend))  # type: ignore[arg-type]
+        networks = _read(file, calculus, number)
+        results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
         documents = [result_dict(result, query) for result in results] if as_json else []
     if out is not None:
         write_text(out, "".join(write_network(result.closed, form) for result in results))

@@ -82,11 +82,12 @@ def reproduce(
         asked = suite
     if suite.links:
         return _links(what, suite, shown, recorded, folder, quick, as_json)
-    from epignn.report.tables import notes, rows
+    from epignn.report.shown import table_of
 
-    columns, lines = rows(asked, shown)
+    found = table_of(asked, shown)
+    columns, lines = found.columns, found.rows
     pictures, remarks = _draw(suite, recorded, folder, runs, "-quick" if quick else "")
-    remarks = notes(asked, shown) + remarks
+    remarks = found.notes + remarks
     if as_json:
         emit_json(
             {"table": what, "columns": columns, "rows": lines, "notes": remarks, "pictures": [*map(str, pictures)]}

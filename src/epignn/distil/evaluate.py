@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from epignn.calculus.algebra import Calculus, members
-from epignn.calculus.toml import load_calculus
 from epignn.data.dataset import Dataset
 from epignn.data.figures import figures
 from epignn.data.prove import answers
 from epignn.distil.evidence import verdict
 from epignn.distil.reason import reason
-from epignn.distil.rules import RuleSet, is_rule_file, load_rules
+from epignn.distil.rules import RuleSet, load_distilled
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv
 
@@ -28,7 +27,7 @@ def exact_results(path: Path, files: Sequence[Path], report: Report | None = Non
         files: benchmark files over its relations.
         report: called with the files done and all of them.
     """
-    learnt = load_rules(path) if is_rule_file(path) else load_calculus(path)
+    learnt = load_distilled(path)
     results = []
     for number, file in enumerate(files):
         if report is not None:

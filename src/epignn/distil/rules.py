@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epignn.calculus.algebra import Calculus
+from epignn.calculus.toml import read_calculus
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.files import parse_toml, quoted, read_text
 
@@ -95,9 +97,14 @@ class RuleSet:
         return f"{r1}(X, Y), {r2}(Y, Z) -> {r3}(X, Z)"
 
 
-def is_rule_file(path: Path) -> bool:
-    """Whether a TOML file holds rules, not a calculus."""
-    return "rules" in parse_toml(read_text(path), str(path))
+def load_distilled(path: Path) -> Calculus | RuleSet:
+    """A calculus or rules, from a `.toml` file."""
+    return read_distilled(read_text(path), str(path))
+
+
+def read_distilled(text: str, file: str) -> Calculus | RuleSet:
+    """A calculus or rules, from TOML text; `file` names it in errors."""
+    return read_rules(text, file) if "rules" in parse_toml(text, file) else read_calculus(text, file)
 
 
 def load_rules(path: Path) -> RuleSet:
@@ -106,8 +113,12 @@ def load_rules(path: Path) -> RuleSet:
     Raises:
         BadFile: it cannot be read, or is not such a file.
     """
-    file = str(path)
-    raw = parse_toml(read_text(path), file)
+    return read_rules(read_text(path), str(path))
+
+
+def read_rules(text: str, file: str) -> RuleSet:
+    """Read rules from TOML text; `file` names it in errors."""
+    raw = parse_toml(text, file)
     for key in raw:
         if key not in KEYS:
             raise BadFile(str(unknown("key of a rule file", key, KEYS)), file)

@@ -11,15 +11,12 @@ from epignn.calculus.algebra import DIFFERENT
 from epignn.explain.explanation import Explanation, Status, Theory
 from epignn.explain.layout import LABEL_HEIGHT, NAME_WIDTH, SMALL_WIDTH, Box, Curve, Layout, Line, lay_out
 from epignn.explain.paths import steps
+from epignn.explain.svg import CLASH, INK, PALE, SMALL, STRONG, at, cut, page
 
 MOST_ENTITIES, MOST_FACTS = 60, 150
 """Of larger networks only the supporting facts are drawn."""
-LONGEST_NAME, MOST_SHOWN = 26, 4
-TOP, BOTTOM = 74.0, 40.0
-INK, PALE, STRONG, LIGHT = "#1f2933", "#9aa5b1", "#1b6ca8", "#e6f0f8"
-HEAD, TAIL, CLASH = "#dcebf7", "#fdeeda", "#c0392b"
-SMALL = "font-size='10.5'"
-STYLE = "font-family='DejaVu Sans, Verdana, Helvetica, Arial, sans-serif'"
+MOST_SHOWN = 4
+HEAD, TAIL = "#dcebf7", "#fdeeda"
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ def draw(found: Explanation) -> str:
     strong_lines = [n for n, f in enumerate(drawn) if f in support]
 
     known = _states(found)
-    shown, states = [_cut(name) for name in names], [known.get(name, State("")) for name in names]
+    shown, states = [cut(name) for name in names], [known.get(name, State("")) for name in names]
     widths = [
         max(len(n) * NAME_WIDTH, len(s.text) * SMALL_WIDTH + len(s.bars) * 5 + 8) + 22
         for n, s in zip(shown, states, strict=True)
@@ -53,29 +50,19 @@ def draw(found: Explanation) -> str:
     strong, title = (CLASH, "contradictory") if clash else (STRONG, str(found))
     legend = _legend(found.head, bool(support), len(facts.names) - len(names), clash)
     width = max(layout.width, max(len(title) * 11.5, len(found.credit) * SMALL_WIDTH) + 60)
-    height = layout.height + TOP + BOTTOM
     special = {found.head: HEAD, found.tail: TAIL}
     used = {end for n in strong_lines for end in (lines[n].source, lines[n].target)}
     boxes = zip(names, shown, states, layout.boxes, strict=True)
     parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0f}' height='{height:.0f}' "
-        f"viewBox='0 0 {width:.0f} {height:.0f}' {STYLE}>",
-        f"<rect width='{width:.0f}' height='{height:.0f}' fill='white'/>",
         f"<defs>{_arrow('strong', strong)}{_arrow('pale', PALE)}</defs>",
-        f"<text x='28' y='38' font-size='19' font-weight='bold' fill='{strong}'>{escape(title)}</text>",
-        f"<text x='28' y='60' font-size='12' fill='{INK}'>{escape(found.credit)}</text>",
-        f"<g transform='translate(0 {TOP:.0f})'>",
         *_lines(layout, strong_lines, strong),
         *_labels(layout, [line.label for line in lines], strong_lines, strong),
         *(
             _entity(*box, special.get(box[0], "white"), strong if n in used else PALE)
             for n, box in enumerate(boxes)
         ),
-        "</g>",
-        f"<text x='28' y='{height - 18:.0f}' font-size='11' fill='{INK}'>{escape(legend)}</text>",
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return page((width, layout.height), title, found.credit, strong, parts, [legend])
 
 
 def _states(found: Explanation) -> dict[str, State]:
@@ -102,10 +89,6 @@ def columns(count: int, lines: Iterable[Line], head: int) -> list[int]:
     """Distance of so many entities from the head; what nothing connects with it stands in the last column."""
     far = steps(((line.source, line.target) for line in lines), head)
     return [far.get(entity, max(far.values()) + 1) for entity in range(count)]
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 def _legend(head: str, supported: bool, left_out: int, clash: bool = False) -> str:
@@ -146,7 +129,7 @@ def _labels(layout: Layout, texts: list[str], support: Collection[int], strong: 
             continue
         colour, weight = (strong, " font-weight='bold'") if n in support else (INK, "")
         middle = f"x='{box.x + box.width / 2:.1f}' y='{box.y + LABEL_HEIGHT - 5:.1f}'"
-        parts.append(f"<rect {_at(box)} rx='4' fill='white'/>")
+        parts.append(f"<rect {at(box)} rx='4' fill='white'/>")
         parts.append(
             f"<text {middle} {SMALL} text-anchor='middle' fill='{colour}'{weight}>{escape(texts[n])}</text>"
         )
@@ -158,7 +141,7 @@ def _entity(name: str, shown: str, state: State, box: Box, fill: str, stroke: st
     parts = [
         f"<g class='entity' data-name={quoteattr(name)}>",
         f"<title>{escape(name)}</title>",
-        f"<rect {_at(box)} rx='7' fill='{fill}' stroke='{stroke}' stroke-width='1.6'/>",
+        f"<rect {at(box)} rx='7' fill='{fill}' stroke='{stroke}' stroke-width='1.6'/>",
         f"<text x='{middle:.1f}' y='{box.y + 18:.1f}' font-size='12.5' font-weight='bold' text-anchor='middle' "
         f"fill='{INK}'>{escape(shown)}</text>",
     ]
@@ -166,10 +149,6 @@ def _entity(name: str, shown: str, state: State, box: Box, fill: str, stroke: st
     left, foot = middle - (len(state.text) * SMALL_WIDTH + bars) / 2, box.y + 38
     for n, share in enumerate(state.bars):
         bar = Box(left + n * 5, foot - 16 * share - 1, 4, 16 * share + 1)
-        parts.append(f"<rect {_at(bar)} fill='{STRONG}'/>")
+        parts.append(f"<rect {at(bar)} fill='{STRONG}'/>")
     parts.append(f"<text x='{left + bars:.1f}' y='{foot - 2:.1f}' {SMALL} fill='{INK}'>{escape(state.text)}</text>")
     return "".join([*parts, "</g>"])
-
-
-def _at(box: Box) -> str:
-    return f"x='{box.x:.1f}' y='{box.y:.1f}' width='{box.width:.1f}' height='{box.height:.1f}'"

@@ -94,10 +94,7 @@ def _least(network: Network, goal: Goal) -> int:
 
     That holds where composition with anything gives anything, as in every calculus whose table has no empty cell.
     """
-    calculus = network.calculus
-    if goal.pair is None or any(
-        calculus.compose(1 << r, calculus.universal) != calculus.universal for r in range(len(calculus))
-    ):
+    if goal.pair is None or not network.calculus.spreads:
         return 1
     head, tail = map(network.position, goal.pair)
     return distances(network, head).get(tail, 1)

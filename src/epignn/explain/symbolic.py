@@ -56,7 +56,7 @@ def explain(network: Network, head: str, tail: str) -> Explanation:
         network.position(name)
     result = close(network)
     if not result.consistent:
-        return _contradiction(network, head, tail, result._clash.facts)
+        return _contradiction(network, head, tail, result.conflict_facts)
     calculus, mask = network.calculus, result.relations(head, tail)
     found = support(network, Goal((head, tail), mask)) if head != tail else Support((), True)
     part = _part(network, found, head, tail)

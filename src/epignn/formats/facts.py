@@ -125,7 +125,7 @@ def write_facts(network: Network) -> str:
     for relation in network.calculus.relations:
         if not PLAIN_RELATION.fullmatch(relation) or relation != relation.strip():
             raise BadArgument(f"the relation name {relation!r} cannot be written as facts; write JSON instead.")
-    names = [_entity(name) for name in network.names]
+    names = [written(name) for name in network.names]
     relations = {mask: network.calculus.format(mask) for mask in set(network.masks.tolist())}
     title = " ".join(network.title.replace("\0", " ").split())
     lines = [f"# {title}"] if title else []
@@ -138,7 +138,12 @@ def write_facts(network: Network) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _entity(name: str) -> str:
+def written(name: str) -> str:
+    """The name of an entity as facts have it, in quotes where it needs them.
+
+    Raises:
+        BadArgument: text cannot hold it.
+    """
     if PLAIN_NAME.fullmatch(name) and name == name.strip():
         return name
     if QUOTABLE_NAME.fullmatch(name):

@@ -50,7 +50,7 @@ def read_raw(path: Path | str) -> list[RawNetwork]:
         return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
     text = read_text(path)
     suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
-    return READERS.get(suffix, parse_facts)(text, file)
+    return PARSERS.get(suffix.removeprefix("."), parse_facts)(text, file)
 
 
 def _shown(path: Path | str) -> str:
@@ -61,11 +61,15 @@ def as_networks(raws: list[RawNetwork], calculus: Calculus | None, file: str) ->
     """Networks over a calculus: the one given, the one that the file names, or the first that knows all names."""
     if not any(raw.facts or raw.names for raw in raws):
         raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
-    uses = _first_uses(raws, file)
-    if calculus is None:
-        calculus = _named(raws[0].calculus, file) or guess_calculus(uses, file, uses)
-    masks = _masks(uses, calculus, file)
+    calculus = calculus or calculus_of(raws, file)
+    masks = _masks(_first_uses(raws, file), calculus, file)
     return [_network(raw, calculus, masks) for raw in raws]
+
+
+def calculus_of(raws: list[RawNetwork], file: str) -> Calculus:
+    """The calculus that a file names, or the first that knows all names."""
+    uses = _first_uses(raws, file)
+    return _named(raws[0].calculus, file) or guess_calculus(uses, file, uses)
 
 
 def as_statements(raw: RawNetwork, relations: tuple[str, ...], file: str) -> "Statements":
@@ -193,5 +197,6 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
     return networks
 
 
-READERS = MappingProxyType({".csp": parse_csp, ".json": parse_json, ".csv": parse_csv})
+PARSERS = MappingProxyType({"facts": parse_facts, "csp": parse_csp, "json": parse_json, "csv": parse_csv})
+"""What reads each format; of a file, the suffix names it."""
 WRITERS = MappingProxyType({"facts": write_facts, "csp": write_csp, "json": write_json})

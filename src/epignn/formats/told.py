@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 from epignn.calculus import ALIASES
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
-from epignn.errors import BadArgument, BadFile
+from epignn.errors import BadArgument, BadFile, lookup
 from epignn.formats.facts import RawNetwork, parse_facts
-from epignn.formats.networks import as_networks, as_statements, read_raw
+from epignn.formats.networks import PARSERS, as_networks, as_statements, calculus_of, read_raw
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
@@ -39,7 +39,19 @@ class Told:
         if must_exist and not is_text and not _is_file(facts):
             raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
         file = "the facts" if is_text else "standard input" if facts == "-" else facts
-        networks = parse_facts(facts, file) if is_text else read_raw(facts)
+        return cls._some(parse_facts(facts, file) if is_text else read_raw(facts), file)
+
+    @classmethod
+    def parse(cls, text: str, format: str = "facts", file: str = "the facts") -> Self:
+        """Facts as text in a format: `facts`, `csp`, `json` or `csv`. Never opens a file.
+
+        Raises:
+            BadFile: there are no facts in it; `file` is what the message calls it.
+        """
+        return cls._some(lookup("format", format, PARSERS)(text, file), file)
+
+    @classmethod
+    def _some(cls, networks: list[RawNetwork], file: str) -> Self:
         if not networks:
             raise BadFile("no facts in it; a fact looks like ntpp(a, b).", file)
         return cls(networks, file)
@@ -50,6 +62,14 @@ class Told:
         words = {word for raw in self.networks for fact in raw.facts for word in fact.relations}
         named = {ALIASES.get(name, name) for name in names} <= {"", calculus.name}
         return named and all(calculus.knows(word) or word in RESERVED for word in words)
+
+    def calculus(self) -> Calculus:
+        """The calculus that the file names, or the first that knows all relations.
+
+        Raises:
+            BadFile: no calculus does.
+        """
+        return calculus_of(self.networks, self.file)
 
     def network(self, calculus: Calculus | None = None) -> Network:
         """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.

@@ -42,17 +42,22 @@ class Triples:
 
 
 def read_triples(path: Path) -> Triples:
-    """Read a file of triples.
+    """Read a file of triples; see `parse_triples`."""
+    return parse_triples(read_text(path), str(path))
+
+
+def parse_triples(text: str, file: str) -> Triples:
+    """Read triples as text; `file` names it in errors.
 
     A line with a tab is split at tabs, so that names may hold spaces; others at spaces. Blank lines and repeated
     triples are counted and passed over.
 
     Raises:
-        BadFile: a line has not three columns or an empty one, or the file is not UTF-8 text, or is empty.
+        BadFile: a line has not three columns or an empty one, or there are no triples.
     """
     lines: dict[Triple, int] = {}
     blank = repeated = 0
-    for number, fields in _rows(path):
+    for number, fields in _rows(text):
         if not fields:
             blank += 1
             continue
@@ -60,23 +65,23 @@ def read_triples(path: Path) -> Triples:
             raise BadFile(
                 f"a triple has three columns (head, relation, tail; tabs or spaces between), this line has "
                 f"{len(fields)}.",
-                str(path),
+                file,
                 number,
             )
         head, relation, tail = fields
         if not (head and relation and tail):
-            raise BadFile("a column of this triple is empty.", str(path), number)
+            raise BadFile("a column of this triple is empty.", file, number)
         repeated += (head, relation, tail) in lines
         lines.setdefault((head, relation, tail), number)
     if not lines:
-        raise BadFile("there are no triples in it.", str(path))
-    return Triples(str(path), tuple(lines), tuple(lines.values()), blank, repeated)
+        raise BadFile("there are no triples in it.", file)
+    return Triples(file, tuple(lines), tuple(lines.values()), blank, repeated)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read questions, a head and a relation on each line, separated as triples are; blank lines are passed over."""
     pairs = []
-    for number, fields in _rows(path):
+    for number, fields in _rows(read_text(path)):
         if fields and (len(fields) != 2 or not all(fields)):
             raise BadFile(
                 f"a question is a head and a relation, this line has {len(fields)} columns.", str(path), number
@@ -88,8 +93,8 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The number and the fields of every line; a blank line has none."""
-    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         fields = line.split("\t") if "\t" in line else line.split()
         yield number, tuple(map(str.strip, fields)) if line.strip() else ()

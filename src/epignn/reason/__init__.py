@@ -30,8 +30,9 @@ def load(name: str, exact: bool = False, **options: float) -> "Exact | Learnt | 
     Raises:
         UnknownName: it is none of these.
     """
+    from epignn.distil.rules import load_distilled
     from epignn.reason.exact import Exact
-    from epignn.reason.folders import load_distilled, model_folder, shipped_models
+    from epignn.reason.folders import model_folder, shipped_models
     from epignn.reason.learnt import Learnt
     from epignn.reason.neural import Neural
 

@@ -6,7 +6,9 @@ from typing import Any
 from epignn.errors import BadArgument, BadFile
 from epignn.formats.told import Told
 from epignn.reason.answer import Answer
+from epignn.reason.exact import Exact
 from epignn.reason.folders import shipped_models
+from epignn.reason.learnt import Learnt
 from epignn.reason.neural import Neural
 
 
@@ -15,16 +17,16 @@ class Answers:
     """Who answers what.
 
     Attributes:
-        model: the model's name.
+        model: the model's name; None where none was asked.
         calculus: the name of the exact calculus, if one has words for the model's relations.
-        neural: the model's answer.
+        neural: the model's answer; None where none was asked.
         learnt: that of the calculus, or the rules, distilled from it; None if there are none.
         exact: that of the exact calculus; None if there is none.
     """
 
-    model: str
+    model: str | None
     calculus: str | None
-    neural: Answer
+    neural: Answer | None
     learnt: Answer | None
     exact: Answer | None
 
@@ -32,13 +34,15 @@ class Answers:
     def agree(self) -> bool:
         """Whether the model has an answer, and all others, of which there is one, have the same."""
         others = [answer for answer in (self.learnt, self.exact) if answer is not None]
-        same = all(answer.relations == self.neural.relations for answer in others)
-        return bool(others) and same and not self.neural.reason
+        if self.neural is None or self.neural.reason or not others:
+            return False
+        return all(answer.relations == self.neural.relations for answer in others)
 
     @property
     def differences(self) -> list[str]:
         """Who answers otherwise than who knows better, in sentences; none where all agree."""
-        neural, learnt, exact, said = self.neural, self.learnt, self.exact, []
+        learnt, exact, said = self.learnt, self.exact, []
+        neural = self.neural or Answer.none("no model was asked")
         if exact is not None and exact.consistent and neural.relations not in ((), exact.relations):
             among = neural.relation in exact.relations
             said.append(f"The model's answer is {'one of those possible' if among else 'not possible'}.")
@@ -55,7 +59,7 @@ class Answers:
         return {
             "calculus": self.calculus,
             "model": self.model,
-            "neural": None if self.neural.reason else self.neural.to_dict(),
+            "neural": None if self.neural is None or self.neural.reason else self.neural.to_dict(),
             "learnt": None if self.learnt is None else list(self.learnt.relations),
             "exact": None if self.exact is None else list(self.exact.relations),
             "agree": self.agree,
@@ -77,7 +81,11 @@ def ask(told: Told, head: str, tail: str, model: str | None = None) -> Answers:
         BadFile: nobody knows a word of the facts.
         UnknownName: no fact names one of the two.
     """
-    neural = Neural.load(model or _shipped_for(told))
+    return ask_model(Neural.load(model or shipped_for(told)), told, head, tail)
+
+
+def ask_model(neural: Neural, told: Told, head: str, tail: str) -> Answers:
+    """The same with a model that is loaded already."""
     exact = neural.exact
     if exact is not None and not told.known_to(exact.calculus_):
         exact = None
@@ -97,7 +105,13 @@ def ask(told: Told, head: str, tail: str, model: str | None = None) -> Answers:
     return Answers(neural.trained_.name, exact and exact.calculus_.name, first, second, third)
 
 
-def _shipped_for(told: Told) -> str:
+def ask_exact(told: Told, head: str, tail: str, exact: Exact | Learnt) -> Answers:
+    """The same where no model is asked: by a calculus, or by rules, alone."""
+    (answer,) = exact.answer([(exact.read(told), head, tail)])
+    return Answers(None, exact.calculus_.name if isinstance(exact, Exact) else None, None, None, answer)
+
+
+def shipped_for(told: Told) -> str:
     """The shipped model for facts: it has the name of their calculus."""
     name = told.network().calculus.name
     if name not in shipped_models():

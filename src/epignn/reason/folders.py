@@ -4,8 +4,7 @@ from pathlib import Path
 
 from epignn.calculus import ALIASES
 from epignn.calculus.algebra import Calculus
-from epignn.calculus.toml import load_calculus
-from epignn.distil.rules import RuleSet, is_rule_file, load_rules
+from epignn.distil.rules import RuleSet, load_distilled
 
 SHIPPED = Path(__file__).parent.parent / "weights"
 CONFIG, CALCULUS, RULES = "config.json", "calculus.toml", "rules.toml"
@@ -30,11 +29,6 @@ def model_folder(name: str) -> Path | None:
         if (folder / CONFIG).is_file():
             return folder
     return None
-
-
-def load_distilled(path: Path) -> Calculus | RuleSet:
-    """A calculus or rules, from a `.toml` file."""
-    return load_rules(path) if is_rule_file(path) else load_calculus(path)
 
 
 def distilled_beside(folder: Path) -> Calculus | RuleSet | None:

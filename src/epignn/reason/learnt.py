@@ -8,14 +8,14 @@ from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
 from epignn.data.statements import Statements
 from epignn.distil.reason import reason
-from epignn.distil.rules import RuleSet
+from epignn.distil.rules import RuleSet, load_distilled
 from epignn.errors import BadArgument
 from epignn.explain import ruled
 from epignn.explain.explanation import Explanation
 from epignn.formats.told import Told
 from epignn.reason.answer import Answer, Facts, Question, Reasoner
 from epignn.reason.exact import Exact
-from epignn.reason.folders import distilled_beside, load_distilled, model_folder
+from epignn.reason.folders import distilled_beside, model_folder
 
 if TYPE_CHECKING:
     from epignn.learn.config import Experiment

@@ -14,7 +14,7 @@ from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.directional import directional
 from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
-from epignn.errors import BadArgument
+from epignn.errors import BadArgument, lookup
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import write_network
 from epignn.kernels import Backend
@@ -31,6 +31,31 @@ ALGORITHMS: MappingProxyType[str, Callable[[Network, Sequence[Pair], str, Backen
         "minimal": lambda network, queries, head, backend: minimal_labels(network, None, backend),
     }
 )
+
+
+def run(
+    algorithm: str, network: Network, query: Pair | None = None, head: str = "", backend: Backend = "auto"
+) -> Result:
+    """Run an algorithm by name.
+
+    Args:
+        algorithm: one of `ALGORITHMS`.
+        network: any network.
+        query: the pair that is asked about.
+        head: where directional closure starts; by default the first of the pair.
+        backend: which kernels answer.
+
+    Raises:
+        UnknownName: there is no such algorithm, or no such entity.
+        BadArgument: directional closure has no start.
+    """
+    chosen = lookup("algorithm", algorithm, ALGORITHMS)
+    start = head or (query[0] if query else "")
+    if algorithm == "directional" and not start:
+        raise BadArgument("directional closure needs a start: --head NAME or --query A B.")
+    for name in query or ():
+        network.position(name)
+    return chosen(network, [query] if query else [], start, backend)
 
 
 def result_dict(result: Result, query: Pair | None) -> dict[str, Any]:
@@ -53,11 +78,25 @@ def result_dict(result: Result, query: Pair | None) -> dict[str, Any]:
         relations = list(calculus.words(result.relations(*query)))
         document["query"] = {"head": query[0], "tail": query[1], "relations": relations}
     else:
-        closed = result.closed
-        names = {mask: calculus.words(mask) for mask in np.unique(closed.masks).tolist()}
-        rows = zip(closed.heads.tolist(), closed.masks.tolist(), closed.tails.tolist(), strict=True)
-        document["closed"] = [[closed.names[i], names[mask], closed.names[j]] for i, mask, j in rows]
+        document["closed"] = _rows(result.closed)
     return document
+
+
+def closed_dict(result: Result, query: Pair | None) -> dict[str, Any]:
+    """The same with the facts as they were read, what is new beside them, and which of them clash, by number."""
+    more: dict[str, Any] = {"given": _rows(result.network), "inferred": [], "conflict_facts": []}
+    if result.consistent:
+        more["inferred"] = _rows(inferred(result))
+    else:
+        more["conflict_facts"] = list(result.conflict_facts)
+    return result_dict(result, query) | more
+
+
+def _rows(network: Network) -> list[tuple[str, tuple[str, ...], str]]:
+    """Facts as head, words and tail."""
+    words = {mask: network.calculus.words(mask) for mask in np.unique(network.masks).tolist()}
+    rows = zip(network.heads.tolist(), network.masks.tolist(), network.tails.tolist(), strict=True)
+    return [(network.names[i], words[mask], network.names[j]) for i, mask, j in rows]
 
 
 def inferred(result: Result) -> Network:

@@ -130,21 +130,29 @@ def _held_out(path: Path, seed: int) -> Links:
 
 
 def read_graph(path: Path, relations: tuple[str, ...], skip_unknown: bool = False) -> tuple[Graph, list[str]]:
+    """The graph of a file of triples; see `graph_of`."""
+    return graph_of(read_triples(path), relations, skip_unknown)
+
+
+def graph_of(
+    file: TriplesFile, relations: tuple[str, ...] | None, skip_unknown: bool = False
+) -> tuple[Graph, list[str]]:
     """Facts of a new graph for a model that knows these relations, and notes on what was passed over.
 
     Args:
-        path: a file of triples.
-        relations: what the model knows.
+        file: the triples.
+        relations: what the model knows; None takes those of the triples.
         skip_unknown: pass over facts of other relations and count them; otherwise they are an error.
     """
-    file = read_triples(path)
     notes = file.notes()
+    if relations is None:
+        relations = tuple(sorted({relation for _, relation, _ in file.triples}))
     if skip_unknown:
         known = file.only(frozenset(relations))
         if len(known) < len(file):
-            notes.append(f"{path}: {len(file) - len(known):,} facts of unknown relations passed over")
+            notes.append(f"{file.file}: {len(file) - len(known):,} facts of unknown relations passed over")
         if not len(known):
-            raise BadFile("no fact in it has a relation that the model knows.", str(path))
+            raise BadFile("no fact in it has a relation that the model knows.", file.file)
         file = known
     entities = entity_names([file])
     return Graph(entities, relations, encode(file, entities, relations)), notes

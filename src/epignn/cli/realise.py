@@ -1,0 +1,59 @@
+"""`epignn realise`: a concrete world in which the facts hold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epignn.calculus import load
+from epignn.cli.networks import CalculusName, File, Json
+from epignn.cli.output import emit_json, say, table, working
+from epignn.errors import BadArgument
+from epignn.files import write_text
+from epignn.formats.told import Told
+
+SHOWN_FACTS = 30
+
+
+def realise(
+    file: File,
+    calculus: CalculusName = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives another world.")] = 0,
+    seconds: Annotated[float, typer.Option(help="Give up after so many seconds.")] = 5.0,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find a concrete world in which the facts hold: intervals, points, regions or a family, with coordinates.
+
+    Exit code 1 if the facts clash; those that do are shown.
+    """
+    with working("looking for a world"):
+        network = Told.read(file, must_exist=False).network(load(calculus) if calculus else None)
+        found = network.realise(seed, seconds)
+    world = found.world
+    if world is None and not found.conflict:
+        raise BadArgument(f"{found.reason}.")
+    if svg is not None and world is not None:
+        from epignn.explain.world import draw_world
+
+        write_text(svg, draw_world(world, network))
+    if as_json:
+        emit_json({"calculus": network.calculus.name, **found.to_dict()})
+    elif world is None:
+        say("The facts clash. These cannot hold together, and without any one of them they could:")
+        for fact in found.conflict:
+            say(f"  {fact}")
+    else:
+        columns, rows = world.table()
+        table(columns, rows, f"a world of {world.calculus}")
+        say(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
+        for f in range(min(len(network), SHOWN_FACTS)):
+            fact = network.fact(f)
+            held = network.calculus.format(world.relation(fact.head, fact.tail))
+            say(f"  {fact}" + (f": {held}" if held != fact.relations else ""))
+        if len(network) > SHOWN_FACTS:
+            say(f"  … and {len(network) - SHOWN_FACTS} more")
+        if svg is not None:
+            say(f"The picture is in {svg}.")
+    if world is None:
+        raise typer.Exit(1)

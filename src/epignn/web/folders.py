@@ -1,0 +1,214 @@
+"""Run folders by the names that clients give, and what their files say. Nothing here loads torch.
+
+A name is never a path: it is a plain word, and the folder that it means lies in the folder of runs, or is a shipped
+model's. A link that leads elsewhere is none of them. Whether a run trains is told by a lock that its process holds,
+so that any server knows it, also one that was started later.
+"""
+
+import dataclasses
+import fcntl
+import json
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+
+from epignn.errors import EpignnError
+from epignn.learn.legacy import present_day
+from epignn.reason.folders import CALCULUS, CONFIG, RULES, SHIPPED, shipped_models
+from epignn.tasks import TASKS, task_kind
+from epignn.tasks.api import GraphTask, LinkTask
+from epignn.web.errors import NotThere
+from epignn.web.limits import Context
+from epignn.web.vectors import placed
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+WEIGHTS, HISTORY = "weights.safetensors", "history.json"
+REQUEST, LOCK, LOG, ERROR = "request.json", "training.lock", "training.log", "error.txt"
+"""What a server adds to a run folder: how the run was begun, who trains it, what that said, and why it failed."""
+ENTRY = ("epoch", "loss", "validation", "seconds")
+
+# -- by name --
+
+
+def run_folder(root: Path, name: str) -> Path:
+    """Where a run of this name is, or would be.
+
+    Raises:
+        NotThere: this can be no name of a run.
+    """
+    folder = root / name
+    if not NAME.fullmatch(name) or folder.is_symlink() or folder.resolve().parent != root.resolve():
+        raise NotThere(f"{name[:80]!r} is no name of a run; letters, digits, '.', '_' and '-' make one.")
+    return folder
+
+
+def known_run(root: Path, name: str) -> Path:
+    """Where a run is.
+
+    Raises:
+        NotThere: there is none of this name.
+    """
+    folder = run_folder(root, name)
+    if not any((folder / file).is_file() for file in (CONFIG, REQUEST)):
+        raise NotThere(f"there is no run {name!r}.")
+    return folder
+
+
+def model_folder(context: Context, name: str) -> Path:
+    """Where a trained model is: a shipped one, or a run.
+
+    Raises:
+        NotThere: there is none of this name.
+    """
+    if name in shipped_models():
+        return SHIPPED / name
+    folder = run_folder(context.root, name)
+    if not all((folder / file).is_file() for file in (WEIGHTS, CONFIG)):
+        raise NotThere(f"there is no model {name!r}; /api/models lists those that are there.")
+    return folder
+
+
+def run_names(root: Path) -> list[str]:
+    """All runs of a folder."""
+    there = {path.parent for file in (CONFIG, REQUEST) for path in root.glob(f"*/{file}")}
+    return sorted(path.name for path in there if NAME.fullmatch(path.name) and not path.is_symlink())
+
+
+def trains(folder: Path) -> bool:
+    """Whether a process trains this run now."""
+    path = folder / LOCK
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+# -- what is told of them --
+
+
+def models(request: dict[str, Any], context: Context) -> dict[str, Any]:
+    """All models: shipped ones, and runs that have weights."""
+    shipped = [(SHIPPED / name, True) for name in shipped_models()]
+    runs = [(context.root / name, False) for name in run_names(context.root) if name not in shipped_models()]
+    found = []
+    for folder, comes_along in [*shipped, *runs]:
+        told = about(folder)
+        if (folder / WEIGHTS).is_file() and "relations" in told:
+            keys = ("links", "kind", "relations", "calculus", "validation")
+            more = {"parameters": _parameters(folder / WEIGHTS), "distilled": _distilled(folder)}
+            found.append({"name": folder.name, "shipped": comes_along, **{key: told[key] for key in keys}, **more})
+    return {"models": found}
+
+
+def runs(request: dict[str, Any], context: Context) -> dict[str, Any]:
+    """All runs in short."""
+    return {"runs": [_line(context.root / name) for name in run_names(context.root)]}
+
+
+def run(request: dict[str, Any], context: Context) -> dict[str, Any]:
+    """One run, epoch by epoch; relations stand as near as can be to where they stood before (`previous`)."""
+    folder = known_run(context.root, request["name"])
+    told, history = about(folder), _history(folder)
+    has_vectors = told.get("kind") == "epignn" and bool(history)
+    return {
+        **_line(folder),
+        "history": [{key: entry[key] for key in ENTRY} for entry in history],
+        "relations": told.get("relations", []),
+        "vectors": placed(folder, told, request["previous"]) if has_vectors else None,
+        "metric": told.get("metric", ""),
+        "command": told.get("command", ""),
+    }
+
+
+def _line(folder: Path) -> dict[str, Any]:
+    told, history, request = about(folder), _history(folder), _json(folder / REQUEST) or {}
+    error = (folder / ERROR).read_text(encoding="utf-8") if (folder / ERROR).is_file() else told.get("error")
+    state = "training" if trains(folder) else "ended" if told.get("ended") else "failed" if error else "stopped"
+    reached = [entry["validation"] for entry in history if entry["validation"] is not None]
+    return {
+        "name": folder.name,
+        "experiment": request.get("experiment") or told.get("experiment", ""),
+        "state": state,
+        "epoch": history[-1]["epoch"] if history else 0,
+        "epochs": told.get("epochs", 0),
+        "validation": max(reached, default=None),
+        "links": told.get("links", request.get("upload") is not None),
+        "error": error if state == "failed" else None,
+    }
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """What the config of a run folder says, as far as it is shown; an `error` where it cannot be read."""
+    try:
+        config = _json(folder / CONFIG)
+        return {} if config is None else _about(config)
+    except (EpignnError, KeyError, TypeError, ValueError) as error:
+        return {"error": f"its {CONFIG} cannot be read: {error}."}
+
+
+def _about(config: dict[str, Any]) -> dict[str, Any]:
+    experiment, record = present_day(config["experiment"]), config["record"]
+    model, training = experiment["model"], experiment["training"]
+    task = _task(experiment["data"])
+    return {
+        "experiment": experiment["name"],
+        "kind": model.get("kind", "epignn"),
+        "links": isinstance(task, LinkTask),
+        "calculus": task.calculus if isinstance(task, GraphTask) else "",
+        "relations": config["relations"],
+        "epochs": training["epochs"] * training.get("starts", 1),
+        "metric": experiment.get("objective", {}).get("metric", "accuracy"),
+        "constrained": model.get("constrained", True),
+        "validation": record.get("validation"),
+        "ended": "validation" in record,
+        "command": record.get("command", ""),
+    }
+
+
+def _task(data: dict[str, Any]) -> Any:
+    """The task of an experiment; None where its class is not one of the package's."""
+    kind = data.get("kind") or task_kind(data["task"])
+    if kind not in TASKS.own:
+        return None
+    cls = TASKS.get(kind)
+    known = {field.name for field in dataclasses.fields(cls)}
+    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    return cls(**{"kind": kind, **{key: value for key, value in settings.items() if key in known}})
+
+
+def _history(folder: Path) -> list[dict[str, Any]]:
+    return list(_json(folder / HISTORY) or [])
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _parameters(path: Path) -> int:
+    """How many numbers a file of weights has."""
+    with safe_open(path, "np") as file:
+        return sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
+
+
+def _distilled(folder: Path) -> bool:
+    """Whether a calculus or rules are beside the weights."""
+    return any((folder / name).is_file() for name in (CALCULUS, RULES))
+
+
+def lock(folder: Path) -> int | None:
+    """Take the lock of a run, to be given to the process that trains it; None where another holds it."""
+    held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        return None
+    return held
