@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable lint types bench screenshots vendor clean
+.PHONY: demo test test-portable fuzz sanitize audit lint types bench screenshots vendor clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -18,6 +18,22 @@ test: $(VENV)/installed-dev lint types
 # The numeric tests once more, on every instruction set that the machine has.
 test-portable: $(VENV)/installed-dev
 	$(BIN)/python tests/portable.py
+
+# Mutated files through every command, and a kill at every file operation: for SECONDS, from a new seed each time.
+SECONDS ?= 3600
+fuzz: $(VENV)/installed-dev
+	EPIGNN_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz tests/crash --timeout=0 -x
+
+# The kernels once more, built to stop at the first access out of bounds or undefined operation.
+sanitize: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet nanobind
+	$(BIN)/python tests/sanitize.py
+
+# Known faults of what is installed, and its licences.
+audit: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python tests/licences.py
+	$(BIN)/pip-audit --skip-editable
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

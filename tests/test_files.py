@@ -2,12 +2,18 @@
 
 import gzip
 import os
+import stat
+import subprocess
+import sys
 import threading
+import tracemalloc
+from pathlib import Path
 
 import pytest
 
-from epignn.errors import BadFile
-from epignn.files import decode, make_folder, read_text, sha256, write_text, writing
+from epignn import files
+from epignn.errors import BadArgument, BadFile
+from epignn.files import decode, make_folder, open_text, read_text, readable, sha256, write_text, writing
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
@@ -78,3 +84,78 @@ def test_text_of_other_systems():
         decode(b"a\n\xff", "f")
     with pytest.raises(BadFile, match="f:2: a NUL byte"):
         decode(b"a\n\0", "f")
+
+
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory):
+    """200 kB that unpack to 200 MB."""
+    path = tmp_path_factory.mktemp("bomb") / "facts.txt.gz"
+    path.write_bytes(gzip.compress(b"ec(a,b).\n" * (200 << 20 >> 3), compresslevel=6))
+    return path
+
+
+def test_what_a_packed_file_unpacks_to_is_bounded(bomb, monkeypatch):
+    tracemalloc.start()
+    with pytest.raises(BadFile, match=r"facts.txt.gz: holds more than 64 MB.*set EPIGNN_MAX_MB to a larger"):
+        read_text(bomb)
+    with pytest.raises(BadFile, match="holds more than 64 MB"), readable(str(bomb)), open_text(bomb) as lines:
+        for _ in lines:
+            pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 220 << 20
+    monkeypatch.setenv("EPIGNN_MAX_MB", "300")
+    assert len(read_text(bomb)) == 9 * (200 << 20 >> 3)
+    monkeypatch.setenv("EPIGNN_MAX_MB", "many")
+    with pytest.raises(BadArgument, match="EPIGNN_MAX_MB must be a number of megabytes, such as 4096, not 'many'"):
+        read_text(bomb)
+
+
+def test_a_line_without_end_is_bounded(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"x" * (100 << 20)))
+    with pytest.raises(BadFile, match="holds more than 64 MB"), readable(str(path)), open_text(path) as lines:
+        next(lines)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device that never ends")
+def test_a_device_that_never_ends_is_bounded(monkeypatch):
+    monkeypatch.setenv("EPIGNN_MAX_MB", "1")
+    with pytest.raises(BadFile, match="holds more than 1 MB"):
+        read_text("/dev/zero")
+
+
+def test_a_file_or_a_link_that_somebody_laid_there_is_left_alone(tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    for name in (".a.txt.part", "a.txt.part", f".a.txt.{os.getpid()}.part"):
+        (tmp_path / name).symlink_to("mine")
+    write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "mine").read_text() == "precious"
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_permissions_are_those_of_the_file_that_is_replaced_or_of_a_new_one(tmp_path):
+    (tmp_path / "plain").touch()
+    write_text(tmp_path / "new.txt", "x")
+    (tmp_path / "old.txt").touch(0o600)
+    write_text(tmp_path / "old.txt", "x")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert modes["old.txt"] == 0o600
+    assert modes["new.txt"] == modes["plain"]
+
+
+def test_left_overs_of_killed_processes_are_removed_and_those_at_work_are_not(tmp_path):
+    program = (
+        "import os, signal, sys; from pathlib import Path; from epignn.files import writing\n"
+        "with writing(Path(sys.argv[1])) as part:\n"
+        "    part.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "a.txt")], check=False)
+    [left] = tmp_path.iterdir()
+    with writing(tmp_path / "b.txt") as part:
+        assert not left.exists()
+        files._swept.clear()
+        write_text(tmp_path / "c.txt", "new")
+        assert part.exists()
+        part.write_text("whole")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"b.txt": "whole", "c.txt": "new"}

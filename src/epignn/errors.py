@@ -4,6 +4,7 @@
     ├── UnknownName     a calculus, relation, entity, algorithm or file that is not known
     ├── BadCalculus     a table that breaks a law of the algebra
     ├── BadFile         a file that cannot be read as what it should be, or written; names file, line and column
+    ├── Busy            a folder in which another process works
     └── BadArgument     a value outside what a function or option takes
 
 An inconsistent network is an answer, not an error: see the result objects of `epignn.calculus`.
@@ -34,6 +35,10 @@ class BadArgument(EpignnError):
 
 class TooLarge(BadArgument):
     """A graph is larger than a model can take; the message tells the limit."""
+
+
+class Busy(EpignnError):
+    """Another process works in this folder; the message tells which, and since when."""
 
 
 class BadFile(EpignnError):

@@ -120,3 +120,20 @@ def test_unknown_entities(harbour):
     with pytest.raises(UnknownName, match="Did you mean 'city'"):
         explain(harbour, "harbour", "citi")
     assert explain(harbour, "city", "city").relations == ("EQ",)
+
+
+def test_a_chain_of_a_thousand_facts():
+    network = Network.of(load("rcc8"), [(f"n{i}", "ntpp", f"n{i + 1}") for i in range(1000)])
+    found = explain(network, "n0", "n1000")
+    assert str(found) == "NTPP(n0, n1000)"
+    assert (len(found.support.facts), found.support.smallest) == (1000, True)
+    assert len(found.proof) == 1999  # the facts, and a composition for each but one; the checker has passed it
+
+
+@pytest.mark.parametrize("length", [20, 40])
+def test_a_path_is_proved_alike_by_halves_and_by_a_trace(length):
+    """Facts in either direction; up to 30 of them the trace proves, above that composition by halves."""
+    facts = [(f"n{i}", "ntpp", f"n{i + 1}") if i % 2 else (f"n{i + 1}", "ntppi", f"n{i}") for i in range(length)]
+    found = explain(Network.of(load("rcc8"), [*facts, ("n4", "ec", "z")]), "n0", f"n{length}")
+    assert str(found) == f"NTPP(n0, n{length})"
+    assert (found.support.facts, found.support.smallest) == (tuple(range(length)), True)

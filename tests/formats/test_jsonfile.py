@@ -72,8 +72,8 @@ def test_qualreas_form() -> None:
         ('{"edges": [], "nodes": [[]]}', "f: nodes[0]: expected a string, found []."),
         ('{"edges": [], "abbreviations": []}', "f: abbreviations: expected an object, found []."),
         ('{"edges": [], "abbreviations": {"x": 1}}', "f: abbreviations.x: expected a string, found 1."),
-        ("[" * 100_000, "f: not a network: its brackets are nested too deeply."),
-        ("1" * 5000, "f: not a network: Exceeds the limit"),
+        ("[" * 100_000, "f: not JSON that can be read: its brackets are nested too deeply."),
+        ("1" * 5000, "f: not JSON that can be read: Exceeds the limit"),
     ],
 )
 def test_mistakes(text: str, message: str) -> None:

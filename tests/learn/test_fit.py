@@ -206,7 +206,7 @@ def test_other_data_are_another_run(tmp_path):
         (lambda p: (p / WEIGHTS).write_bytes(b"not weights"), "not a whole safetensors file"),
         (lambda p: (p / WEIGHTS).write_bytes((p / WEIGHTS).read_bytes()[:200]), "not a whole safetensors file"),
         (lambda p: (p / WEIGHTS).unlink(), "cannot read it"),
-        (lambda p: (p / "config.json").write_text("{"), "not a JSON file"),
+        (lambda p: (p / "config.json").write_text("{"), "not JSON"),
         (lambda p: (p / "config.json").write_text("{}"), "not the config of a model"),
         (lambda p: _facets(p, 4), "weights of another model"),
     ],

@@ -1,5 +1,6 @@
 """Downloads from a server that cuts, ignores ranges, lies or refuses: whole files or none."""
 
+import contextlib
 import hashlib
 import os
 import threading
@@ -22,10 +23,14 @@ class Server(ThreadingHTTPServer):
     body = BODY
     daemon_threads = True
     ranges = True
+    announced = ""
+    leads_to = ""
+    repeats = 1
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.cuts, self.codes, self.asked = [], [], []
+        self.sent = 0
 
     @property
     def host(self):
@@ -42,18 +47,26 @@ class Handler(BaseHTTPRequestHandler):
         if code != 200:
             self.send_error(code)
             return
+        if self.server.leads_to:
+            self.send_response(302)
+            self.send_header("Location", self.server.leads_to)
+            self.end_headers()
+            return
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.server.ranges else 0
         if start and start >= len(self.server.body):
             self.send_error(416)
             return
         rest = self.server.body[start:]
         self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(rest)))
+        if self.server.announced != "nothing":
+            self.send_header("Content-Length", self.server.announced or str(len(rest)))
         self.end_headers()
         if self.server.cuts:
             rest = rest[: self.server.cuts.pop(0)]
             self.close_connection = True
-        self.wfile.write(rest)
+        with contextlib.suppress(ConnectionError):  # who hangs up on us has seen enough
+            for _ in range(self.server.repeats):
+                self.server.sent += self.wfile.write(rest)
 
     def log_message(self, *_):
         pass
@@ -123,7 +136,7 @@ def test_a_part_that_does_not_fit_is_begun_anew(server, tmp_path, stale):
 
 def test_other_content_is_refused(server, tmp_path):
     with pytest.raises(BadFile, match="not the published content"):
-        fetch.get(entry_of(b"another"), tmp_path, server.host)
+        fetch.get(entry_of(BODY[::-1]), tmp_path, server.host)
     assert names(tmp_path) == []
 
 
@@ -164,6 +177,66 @@ def test_columns_are_dropped_on_the_way(server, tmp_path):
     server.body = b"no,table\n"
     with pytest.raises(BadFile, match="columns id, target"):
         fetch.get(entry_of(b"id,target\n7,son\n", "b.csv", "b.csv", ("id", "target")), tmp_path, server.host)
+
+
+PORTAL = b"<html>Please log in first.</html>"
+
+
+@pytest.mark.parametrize("columns", [(), ("id", "target")])
+def test_a_page_of_a_captive_portal_does_not_poison_later_calls(server, tmp_path, columns):
+    table = b"id,target\n7,son\n"
+    entry = entry_of(table, "a.csv", "a.csv", columns)
+    server.body = PORTAL
+    with pytest.raises(BadFile):
+        fetch.get(entry, tmp_path, server.host, wait=0)
+    assert names(tmp_path) == []
+    server.body = table
+    assert fetch.get(entry, tmp_path, server.host, wait=0) == {"a.csv": "fetched"}
+    assert (tmp_path / "f" / "a.csv").read_bytes() == table
+
+
+@pytest.mark.parametrize("columns", [(), ("id", "target")])
+@pytest.mark.parametrize("before", [b"", PORTAL])
+def test_the_page_of_a_portal_that_an_earlier_version_left(server, tmp_path, columns, before):
+    table = b"id,target\n7,son\n"
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / ".a.csv.part").write_bytes(before)
+    server.body = table
+    fetch.get(entry_of(table, "a.csv", "a.csv", columns), tmp_path, server.host, wait=0)
+    assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("announced", ["nothing", str(1 << 40), ""])
+def test_no_more_is_read_than_the_file_may_have(server, tmp_path, announced):
+    server.repeats, server.announced = 400, announced or str(400 * len(BODY))
+    with pytest.raises(BadFile, match="the server sends"):
+        fetch.get(entry_of(), tmp_path, server.host, wait=0)
+    assert names(tmp_path) == []
+    assert server.sent < 50 * len(BODY)
+
+
+@pytest.mark.parametrize("announced", ["abc", "-5x", "9" * 5000, "²"])
+def test_a_length_that_is_none(server, tmp_path, announced):
+    server.announced = announced
+    with pytest.raises(BadFile, match="the server announces"):
+        fetch.get(entry_of(), tmp_path, server.host, wait=0)
+
+
+@pytest.mark.parametrize("place", ["http://[::bad", "http://a:b/", "file:///etc/passwd"])
+def test_a_server_that_leads_elsewhere(server, tmp_path, place):
+    server.leads_to = place
+    with pytest.raises(BadFile):
+        fetch.get(entry_of(), tmp_path, server.host, wait=0)
+    assert names(tmp_path) == []
+
+
+def test_a_link_in_the_place_of_what_has_arrived_is_not_followed(server, tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / ".a b,c.bin.part").symlink_to(tmp_path / "mine")
+    with pytest.raises(BadArgument, match="cannot write"):
+        fetch.get(entry_of(), tmp_path, server.host, wait=0)
+    assert (tmp_path / "mine").read_text() == "precious"
 
 
 def test_what_the_source_does_not_have(server, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from epignn import __version__
 from epignn.calculus import Calculus, load
 from epignn.data import stream as stream_module
-from epignn.errors import BadArgument, EpignnError
+from epignn.errors import BadArgument, BadFile, EpignnError
 from epignn.formats.star_csv import read_csv
 from epignn.tasks.generate import generate
 
@@ -141,5 +141,5 @@ def test_wrong_arguments_are_refused_before_anything_is_written(rcc8, tmp_path, 
 
 def test_a_folder_that_cannot_be_made_is_refused(rcc8, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(BadArgument, match="cannot make the folder"):
+    with pytest.raises(BadFile, match="cannot be a folder"):
         generate(rcc8, [2], [1], 1, 0, tmp_path / "file")

@@ -22,8 +22,7 @@ from epignn.calculus.algebra import Masks
 from epignn.calculus.network import Network, arrays
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.extras import optional
-from epignn.files import read_text, readable
-from epignn.formats.jsonfile import load_json
+from epignn.files import load_json, read_text, readable
 
 SLIVER = 1e-6
 """Of two regions that overlap in a smaller share of the smaller one, it is said that their borders may be rough."""

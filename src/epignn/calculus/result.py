@@ -26,6 +26,14 @@ class Answer(StrEnum):
     """The search reached its limit."""
 
 
+@dataclass(frozen=True)
+class Conflict:
+    """The numbers of facts that cannot hold together, and whether it is known that none can be left out."""
+
+    facts: list[int]
+    minimal: bool
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of an algorithm on a network.
@@ -45,7 +53,7 @@ class Result:
     second: Indices
     masks: Masks
     statistics: Mapping[str, float]
-    _explain: Callable[[], list[int]] = field(repr=False, default=list)
+    _explain: Callable[[], "Conflict"] = field(repr=False, default=lambda: Conflict([], True))
 
     @property
     def consistent(self) -> bool:
@@ -56,14 +64,24 @@ class Result:
     def conflict_facts(self) -> tuple[int, ...]:
         """The numbers of a minimal set of facts that cannot hold together: without any one of them the others can.
 
-        Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell.
+        Empty for a network that is not inconsistent. Minimal as far as the algorithm can tell, and within a limit
+        of time: see `conflict_is_minimal`.
         """
-        return () if self.consistent else tuple(self._explain())
+        return tuple(self._clash.facts)
 
     @property
     def conflict(self) -> tuple[Fact, ...]:
         """The same facts in words."""
         return tuple(self.network.fact(f) for f in self.conflict_facts)
+
+    @property
+    def conflict_is_minimal(self) -> bool:
+        """Whether it was found, within the limit of time, that no fact of the conflict can be left out."""
+        return self._clash.minimal
+
+    @cached_property
+    def _clash(self) -> "Conflict":
+        return Conflict([], True) if self.consistent else self._explain()
 
     def __repr__(self) -> str:
         network = self.network
@@ -72,7 +90,7 @@ class Result:
 
     @cached_property
     def _by_pair(self) -> tuple[NDArray[np.int64], Masks]:
-        """A number for each pair, sorted, and the sets in that order."""
+        """A number for each pair, sorted, and the sets in that order: a tenth of the memory of a dictionary."""
         pairs = self.first.astype(np.int64) * len(self.network.names) + self.second
         if len(pairs) and (pairs[1:] <= pairs[:-1]).any():
             order = np.argsort(pairs, kind="stable")
@@ -92,11 +110,10 @@ class Result:
         calculus = self.network.calculus
         if i == j:
             return calculus.identity_mask
-        kept = self._kept(i, j)
-        if kept is not None:
+        if (kept := self._kept(i, j)) is not None:
             return kept
         turned = self._kept(j, i)
-        return calculus.converse(calculus.anything if turned is None else turned)
+        return calculus.anything if turned is None else calculus.converse(turned)
 
     def words(self, head: str, tail: str) -> tuple[str, ...]:
         """What may hold from head to tail, in the words of the calculus.
@@ -183,9 +200,12 @@ def doubt(calculus: Calculus, search: str = "search") -> str:
 
 
 def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
-    """The pairs of a square matrix with `first < second`, row by row."""
-    n = len(matrix)
-    first = np.repeat(np.arange(n, dtype=np.int32), np.arange(n - 1, -1, -1)) if n else np.zeros(0, dtype=np.int32)
-    place = np.arange(n, dtype=np.int32)
-    above = place[:, None] < place
-    return first, np.broadcast_to(place, (n, n))[above], matrix[above]
+    """The pairs of a square matrix with `first < second`."""
+    size = len(matrix)
+    places = np.arange(size, dtype=np.int32)
+    if size < 2:
+        return places[:0], places[:0], matrix.ravel()[:0]
+    # Row by row: the indices of numpy's own function take twice the memory of the result.
+    first = np.repeat(places, size - 1 - places)
+    second = np.concatenate([places[i + 1 :] for i in range(size - 1)])
+    return first, second, np.concatenate([matrix[i, i + 1 :] for i in range(size - 1)])

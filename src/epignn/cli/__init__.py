@@ -1,17 +1,26 @@
 """The command line: parse, call one library function, print.
 
-Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input.
+Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input, 70 a fault of epignn itself, 130 stopped by
+Ctrl-C, 143 ended from outside (SIGTERM).
 """
 
 import os
 import re
+import signal
 import sys
 import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 from epignn.errors import EpignnError
 
+if TYPE_CHECKING:
+    from types import FrameType
+
 SEVERAL = ("--k", "--b")
 """Options that take several numbers."""
+BAD_INPUT, FAULT, INTERRUPTED, ENDED = 2, 70, 130, 143
+"""Exit codes, the last three as shells and `sysexits.h` have them."""
 
 
 def spread(arguments: list[str]) -> list[str]:
@@ -29,7 +38,7 @@ def spread(arguments: list[str]) -> list[str]:
             if not equals:
                 continue
             argument = value
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", argument)
+        found = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", argument)
         if option and found:
             numbers = range(int(found[1]), int(found[2] or found[1]) + 1)
             result += [word for number in numbers or [argument] for word in (option, str(number))]
@@ -41,27 +50,92 @@ def spread(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run `epignn`; an error of ours becomes one line and exit code 2, never a traceback."""
-    from epignn.cli.app import app
+    """Run `epignn`; what goes wrong becomes one line and an exit code, never a traceback."""
+    with suppress(ValueError):  # in a thread, where nobody can be told of signals
+        signal.signal(signal.SIGTERM, _end)
+    try:
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        _leave("stopped", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has gone, as in `epignn … | head`
+        _leave("", 1)
+    except EpignnError as error:
+        _leave(f"error: {error}", BAD_INPUT)
+    except OSError as error:  # of files `epignn.files` tells; what names none is standard output
+        what = error.filename or "cannot write the answer"
+        _leave(f"error: {what}: {error.strerror or error}.", BAD_INPUT)
+    except Exception as error:
+        if _out_of_memory(error):
+            reason = str(error).splitlines()[0] if str(error) else ""
+            _leave(
+                "error: out of memory. A smaller batch (--set training.batch_size=32), a narrower model or smaller "
+                f"graphs need less. {reason}",
+                BAD_INPUT,
+            )
+        _fault(error)
 
-    warnings.formatwarning = lambda message, *_, **__: f"note: {message}\n"
+
+def _run() -> int:
+    """Parse and run the command; gives its exit code."""
+    import typer
+
+    from epignn.cli.app import app
+    from epignn.cli.output import shown
+
+    warnings.formatwarning = lambda message, *_, **__: f"note: {shown(message)}\n"
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")  # a terminal may lack a sign that a name has
     try:
         arguments = spread(sys.argv[1:])
-        app(arguments)(args=arguments)
-    except EpignnError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
-    except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
+        code = app(arguments)(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except Exception as error:
+        # What the parser refuses; typer has no public name for it, and has moved it from version to version.
+        if not hasattr(error, "format_message") or not hasattr(error, "message"):
             raise
-        sys.stderr.write(
-            "error: out of memory. A smaller batch (--set training.batch_size=32), a narrower model or smaller "
-            f"graphs need less. {str(error).splitlines()[0] if str(error) else ''}\n"
-        )
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone, as in `epignn … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        from typer.rich_utils import rich_format_error
+
+        error.message = shown(error.message)
+        rich_format_error(error)  # type: ignore[arg-type]
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+def _end(number: int, frame: "FrameType | None") -> NoReturn:
+    """Leave on SIGTERM as on Ctrl-C, so that files half-written are removed on the way."""
+    sys.exit(ENDED)
+
+
+def _leave(message: str, code: int) -> NoReturn:
+    """Say one line, and end without a second try to write what could not be written."""
+    from epignn.cli.output import say
+
+    if message:
+        with suppress(OSError):
+            say(message, err=True)
+    if not _flushes():
+        with suppress(OSError, ValueError):  # a stream that is none, as in tests
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _flushes() -> bool:
+    """Whether standard output takes what was written to it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _fault(error: Exception) -> NoReturn:
+    """Tell of a fault of our own: what it is, and where the details are for a report."""
+    from epignn.cli.fault import report
+
+    _leave(report(error), FAULT)
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epignn.cli.output import emit_json
+from epignn.cli.output import emit_json, say
 
 if TYPE_CHECKING:
     from epignn.reason.answer import Answer
@@ -32,9 +32,9 @@ def ask(
     else:
         for who, answer in (("neural", found.neural), ("learnt", found.learnt), ("exact", found.exact)):
             if answer is not None:
-                typer.echo(f"{who}  ".ljust(8) + _words(answer, f"({head}, {tail})"))
+                say(f"{who}  ".ljust(8) + _words(answer, f"({head}, {tail})"))
         if found.differences:
-            typer.echo(" ".join(found.differences))
+            say(" ".join(found.differences))
     if found.exact is not None and not found.exact.consistent:
         raise typer.Exit(1)
 

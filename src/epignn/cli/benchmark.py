@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from epignn.calculus import load
-from epignn.cli.output import emit_json, progress, table
+from epignn.cli.output import emit_json, progress, say, table
 from epignn.cli.relate import (
     Backwards,
     End,
@@ -131,7 +131,7 @@ def check(
         table(columns, rows)
         for result in results:
             for line in result["examples"]:
-                typer.echo(f"{result['file']}: {line}")
+                say(f"{result['file']}: {line}")
     if any(result["entailed"] < result["instances"] for result in results):
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import laws_of
 from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
-from epignn.cli.output import emit_json, table
+from epignn.cli.output import emit_json, emit_text, say, table
 
 app = typer.Typer(
     help="The calculi: which there are, what their tables say, whether yours obeys the laws.",
@@ -52,7 +52,7 @@ def show(
         else:
             table(("relation", "neighbours"), [(one, " ".join(others)) for one, others in found.items()])
     elif toml:
-        typer.echo(write_calculus(calculus), nl=False)
+        emit_text(write_calculus(calculus))
     elif as_json:
         from epignn.reason.calculi import calculus_dict
 
@@ -63,14 +63,14 @@ def show(
 
 def _print(calculus: Calculus) -> None:
     names = calculus.relations
-    typer.echo(f"{calculus.name}: {calculus.title or 'no title'}")
+    say(f"{calculus.name}: {calculus.title or 'no title'}")
     if calculus.source:
-        typer.echo(f"source: {calculus.source}")
-    typer.echo(f"identity: {names[calculus.identity]}{' (two names mean two things)' if calculus.distinct else ''}")
+        say(f"source: {calculus.source}")
+    say(f"identity: {names[calculus.identity]}{' (two names mean two things)' if calculus.distinct else ''}")
     if calculus.terms:
-        typer.echo("terms: " + ", ".join(f"{term} = {calculus.aliases[term]}" for term in calculus.terms))
+        say("terms: " + ", ".join(f"{term} = {calculus.aliases[term]}" for term in calculus.terms))
     pairs = [f"{a}–{names[c]}" for a, c in zip(names, calculus.converses, strict=True) if names[c] != a]
-    typer.echo(f"converses: {', '.join(pairs) or 'every relation is its own'}")
+    say(f"converses: {', '.join(pairs) or 'every relation is its own'}")
     words = {word: calculus.parse_one(word) for word in calculus.words(calculus.universal)}
     rows = [
         (left, *(calculus.format(calculus.compose(first, second)).replace("|", " ") for second in words.values()))
@@ -98,6 +98,6 @@ def validate(
             }
         )
         return
-    typer.echo(f"{file}: {calculus.name} has {len(calculus)} relations and obeys every law:")
+    say(f"{file}: {calculus.name} has {len(calculus)} relations and obeys every law:")
     for law in laws:
-        typer.echo(f"  {law}")
+        say(f"  {law}")

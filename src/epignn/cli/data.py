@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, progress, table
+from epignn.cli.output import emit_json, progress, say, table
 
 if TYPE_CHECKING:
     from epignn.tasks.registry import Entry
@@ -42,12 +42,12 @@ def info(name: Name, as_json: Json = False) -> None:
         emit_json({**_summary(entry, sum(map(bool, paths.values()))), "files": _file_facts(entry, paths)})
         return
     for key in ("name", "version", "task", "licence", "citation", "page", "note"):
-        typer.echo(f"{key:9} {getattr(entry, key)}".rstrip())
+        say(f"{key:9} {getattr(entry, key)}".rstrip())
     rows = [(file.name, f"{file.size:,}", paths[file.name] or "missing") for file in entry.files.values()]
     table(("file", "bytes", "where"), rows)
     for file in entry.files.values():
         if file.source is None and paths[file.name] is None:
-            typer.echo(by_hand(entry, file))
+            say(by_hand(entry, file))
 
 
 @app.command()
@@ -74,7 +74,7 @@ def verify(
         table(("data set", *kinds), rows)
         for name, states in results.items():
             for file in (file for file, state in states.items() if state == "differs"):
-                typer.echo(f"{registry.locate(name, file)} differs from what was published")
+                say(f"{registry.locate(name, file)} differs from what was published")
     bad = {"differs", "missing"} if names else {"differs"}
     if any(bad & set(states.values()) for states in results.values()):
         raise typer.Exit(1)
@@ -101,10 +101,10 @@ def get(
         emit_json({"name": name, "folder": str(folder), "files": states, "by_hand": missing})
     else:
         for file, state in states.items():
-            typer.echo(f"{folder / entry.folder / file}: {state}")
+            say(f"{folder / entry.folder / file}: {state}")
         for line in missing:
-            typer.echo(line)
-        typer.echo(f"Licence: {entry.licence}. Cite: {entry.citation}.")
+            say(line)
+        say(f"Licence: {entry.licence}. Cite: {entry.citation}.")
     if set(states.values()) == {"by hand"}:
         raise typer.Exit(1)
 

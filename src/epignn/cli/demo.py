@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, table
+from epignn.cli.output import emit_json, say, table
 
 FACTS = "ec(harbour, old town). ntpp(old town, city). tppi(harbour, pier). po(pier, city)"
 QUESTION = ("harbour", "city")
@@ -38,17 +38,20 @@ def demo(
     check_name(out)
     torch.set_num_threads(1)
     experiment = load_experiment("rcc8", (*SETTINGS, *(("data.per_label=40",) if quick else ())))
-    _say("Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.")
+    say(
+        "Generating RCC-8 problems: graphs of 1 to 3 branches of length 2 to 4, and the relation that follows.",
+        err=True,
+    )
     objective = objective_of(experiment, seed)
-    _say(f"Training on {len(objective):,} of them, {experiment.training.epochs} epochs, on one core.")
+    say(f"Training on {len(objective):,} of them, {experiment.training.epochs} epochs, on one core.", err=True)
     started = time.perf_counter()
 
     def report(epoch: Epoch) -> None:
-        _say(f"  epoch {epoch.number}: loss {epoch.loss:.4f}, validation {epoch.validation:.4f}")
+        say(f"  epoch {epoch.number}: loss {epoch.loss:.4f}, validation {epoch.validation:.4f}", err=True)
 
     trained = train_run(experiment, objective, seed=seed, report=report).trained
     seconds = time.perf_counter() - started
-    _say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.")
+    say(f"Trained in {seconds:.0f} s. Testing on graphs up to ten times as large.", err=True)
     tested = measure_cells(trained, CELLS, 4 if quick else 30, lambda text: None)
     results = {(cell["k"], cell["b"]): cell for cell in tested}
     average = sum(cell["accuracy"] for cell in results.values()) / len(results)
@@ -80,13 +83,11 @@ def demo(
     ]
     table(("accuracy", "b = 1", "b = 2", "b = 3", "exact closure"), rows)
     hardest = results[9, 3]["accuracy"]
-    typer.echo(f"Average {average:.3f} (paper {paper['average']:.2f}).")
-    typer.echo(f"k = 9, b = 3: {hardest:.3f} (paper {paper['k=9 b=3']:.2f}).")
-    typer.echo(f"The picture is in {out}.\n")
-    typer.echo(f"A question: {FACTS}.\nHow does the {QUESTION[0]} lie to the {QUESTION[1]}?")
-    typer.echo(f"  the model just trained: {learnt.relation} with probability {learnt.probability:.3f}")
-    typer.echo(f"  exact closure:          {exact}")
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    say(f"Average {average:.3f} (paper {paper['average']:.2f}).")
+    say(f"k = 9, b = 3: {hardest:.3f} (paper {paper['k=9 b=3']:.2f}).")
+    say(f"The picture is in {out}.")
+    say()
+    say(f"A question: {FACTS}.")
+    say(f"How does the {QUESTION[0]} lie to the {QUESTION[1]}?")
+    say(f"  the model just trained: {learnt.relation} with probability {learnt.probability:.3f}")
+    say(f"  exact closure:          {exact}")

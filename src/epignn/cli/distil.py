@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, progress, table
+from epignn.cli.output import emit_json, progress, say, table
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def _show_calculus(found: "Distilled", model: str, out: Path, as_json: bool) -> 
         emit_json({"model": model, "out": str(out), "lawful": certificate.lawful, **certificate.to_dict()})
     else:
         count = len(found.calculus)
-        typer.echo(f"{out}: a calculus of {count} relations, whose composition table has {count**2} cells")
+        say(f"{out}: a calculus of {count} relations, whose composition table has {count**2} cells")
         for line in certificate.lines():
-            typer.echo(line)
+            say(line)
     if not certificate.lawful:
         raise typer.Exit(1)
 
@@ -106,10 +106,8 @@ def _show_rules(found: "DistilledRules", model: str, out: Path, as_json: bool) -
             }
         )
         return
-    typer.echo(
-        f"{out}: {len(rules.rules)} rules; {found.walks} distinct training walks give examples of {shown} of them"
-    )
-    typer.echo(f"invented relations: {', '.join(invented) or 'none'}")
+    say(f"{out}: {len(rules.rules)} rules; {found.walks} distinct training walks give examples of {shown} of them")
+    say(f"invented relations: {', '.join(invented) or 'none'}")
     rows = [(rules.describe(r), f"{r.weight:.2f}", r.support, f"{r.confidence:.3f}") for r in rules.rules[:SHOWN]]
     table(("rule", "weight", "support", "confidence"), rows)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, table, working
+from epignn.cli.output import emit_json, say, table, working
 from epignn.files import write_text
 
 
@@ -50,12 +50,14 @@ def explain(
         emit_json({"model": model, **found.to_dict()})
     else:
         for line in lines(found):
-            typer.echo(line)
+            say(line)
         title, columns, rows = states(found, rounds)
         if rows:
-            typer.echo(f"\n{title}")
+            say()
+            say(title)
             table(columns, rows)
         if svg is not None:
-            typer.echo(f"\nThe picture is in {svg}.")
+            say()
+            say(f"The picture is in {svg}.")
     if found.status is Status.CONTRADICTORY:
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json
+from epignn.cli.output import emit_json, say
 from epignn.kernels import MISSING, instruction_set, instruction_sets, native
 from epignn.version import __version__
 
@@ -40,6 +40,6 @@ def info(
         emit_json(facts)
         return
     for name, value in facts.items():
-        typer.echo(f"{name:<12} {(', '.join(value) if isinstance(value, list) else value) or '—'}")
+        say(f"{name:<12} {(', '.join(value) if isinstance(value, list) else value) or '—'}")
     if native() is None:
-        typer.echo(MISSING)
+        say(MISSING)

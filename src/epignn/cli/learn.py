@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, epochs, kept, progress, table, working
+from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def train(
     with progress("data") as report:
         objective = objective_of(experiment, seed, device, files, report)
     for note in objective.notes():
-        typer.echo(note, err=True)
+        say(note, err=True)
     record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
         _curves(tensorboard, objective) as curve,
@@ -103,10 +103,10 @@ def train(
         emit_json({"data": what, **_told(run, out)})
         return
     if run.ended_before:
-        typer.echo(f"{out}: this run had ended already; choose another folder for a new one")
-    typer.echo(f"{out}: {_result(run)}")
+        say(f"{out}: this run had ended already; choose another folder for a new one")
+    say(f"{out}: {_result(run)}")
     if run.calibration:
-        typer.echo(f"{out}: {run.calibration}")
+        say(f"{out}: {run.calibration}")
 
 
 def _result(run: "Run") -> str:
@@ -208,7 +208,7 @@ def _evaluate_links(trained: "Trained", what: Sequence[str], negatives: Path | N
     for name in what:
         side = links.side(name)
         stored = negatives_of(side, negatives)
-        typer.echo(f"{name}: {side}", err=True)
+        say(f"{name}: {side}", err=True)
         with progress(name) as report:
             found = links.evaluate(side, stored, report)
         results.append({"data": name, "questions": 2 * len(side.test), "seed": stored.seed, "metrics": found})
@@ -325,13 +325,11 @@ def _predict_links(
     links = Links(trained)
     graph, notes = links.graph(file, skip_unknown)
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     with progress("heads") as report:
         rows = [one.to_dict() for one in links.answer(graph, questions, top, include_known, report=report)]
     if not include_known and (stated := links.stated(graph, questions)):
-        typer.echo(
-            f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True
-        )
+        say(f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True)
     if as_json:
         emit_json({"model": trained.name, "graph": str(file), "answers": rows})
     if out is not None:
@@ -359,10 +357,10 @@ def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> Non
         )
         text = buffer.getvalue()
     if out is None:
-        typer.echo(text, nl=False)
+        emit_text(text)
         return
     from epignn.files import write_text
 
     write_text(out, text)
     if not quiet:
-        typer.echo(f"{out}: {len(rows)} predictions")
+        say(f"{out}: {len(rows)} predictions")

@@ -11,7 +11,7 @@ from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
-from epignn.cli.output import emit_json, table, working
+from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument, lookup
 from epignn.formats.told import Told
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
 
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
-SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS = 10, 30, 50
+SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
 File = Annotated[
     str,
@@ -128,18 +128,26 @@ def _write(results: list[Result], out: Path, form: str, inferred: bool, file: st
 
 def _print(result: Result, query: tuple[str, str] | None) -> None:
     network, calculus = result.network, result.network.calculus
-    typer.echo(f"{calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
+    say(f"{calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
     if not result.consistent:
-        typer.echo("These facts cannot hold together, and without any one of them they could:")
-        for fact in result.conflict:
-            typer.echo(f"  {fact}")
+        minimal = "These facts cannot hold together, and without any one of them they could:"
+        conflict = result.conflict
+        say(
+            minimal
+            if result.conflict_is_minimal
+            else "These facts cannot hold together; fewer might, for which the time was too short:"
+        )
+        for fact in conflict[:SHOWN_CONFLICT]:
+            say(f"  {fact}")
+        if len(conflict) > SHOWN_CONFLICT:
+            say(f"  … and {len(conflict) - SHOWN_CONFLICT:,} more: --json gives all.")
         return
     if result.answer is Answer.CLOSED:
-        typer.echo(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
+        say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
-        typer.echo("The search reached its limit.")
+        say("The search reached its limit.")
     if query:
-        typer.echo(f"{calculus.format(result.relations(*query))}({query[0]}, {query[1]})")
+        say(f"{calculus.format(result.relations(*query))}({query[0]}, {query[1]})")
     elif len(network.names) <= SHOWN_ENTITIES:
         names = network.names
         rows = [(a, *(calculus.format(result.relations(a, b)).replace("|", " ") for b in names)) for a in names]
@@ -151,11 +159,11 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
 def _print_inferred(result: Result) -> None:
     """The sharpest sets that no fact states."""
     new = result.inferred
-    typer.echo(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
+    say(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
     for f in range(min(len(new), SHOWN_FACTS)):
-        typer.echo(f"  {new.fact(f)}")
+        say(f"  {new.fact(f)}")
     if len(new) > SHOWN_FACTS:
-        typer.echo(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
+        say(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
 
 
 def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
@@ -168,11 +176,9 @@ def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
         rows.append(row[: len(columns)])
     table(columns, rows)
     if len(results) > SHOWN_NETWORKS:
-        typer.echo(f"… and {len(results) - SHOWN_NETWORKS} more: --json gives all.")
+        say(f"… and {len(results) - SHOWN_NETWORKS} more: --json gives all.")
     counts = Counter(result.answer for result in results)
-    typer.echo(
-        f"{', '.join(f'{count} {answer}' for answer, count in counts.items())}. --network N shows one of them."
-    )
+    say(f"{', '.join(f'{count} {answer}' for answer, count in counts.items())}. --network N shows one of them.")
 
 
 WORDS = MappingProxyType({True: "entailed", False: "not entailed", None: "undecided: the search reached its limit"})
@@ -198,14 +204,14 @@ def entails(
     if as_json:
         emit_json(found.to_dict())
     elif found.conflict:
-        typer.echo("The facts are inconsistent, so that everything follows from them:")
+        say("The facts are inconsistent, so that everything follows from them:")
         for fact in found.conflict:
-            typer.echo(f"  {fact}")
+            say(f"  {fact}")
     else:
         for (a, relations, b), answer in zip(found.asked, found.found, strict=True):
-            typer.echo(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
+            say(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
             if (shown := answer.counterexample) is not None:
                 mask = closure(shown).relations(a, b)
-                typer.echo(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
+                say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
         raise typer.Exit(1)

@@ -1,6 +1,11 @@
-"""What commands share: JSON on standard output, everything for people in tables, progress on standard error."""
+"""What commands share: JSON on standard output, everything for people in tables, progress on standard error.
+
+Names, file names and messages come from outside. They are shown as text, whatever they hold: no other module of the
+command line prints, and nothing here lets markup or control characters act on a terminal.
+"""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,13 +13,46 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from epignn.errors import BadArgument
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from epignn.learn.fit import Epoch
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
+
+
+ACTS = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # control characters: escape sequences, line ends, backspaces
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # line ends and marks of direction, which let text seem another
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # halves of pairs, and what cannot be seen
+)
+"""Characters that do something to a terminal, or to the reading of a text, instead of being shown."""
+
+
+def shown(text: object) -> str:
+    r"""Text from outside, safe to print: what would act on a terminal is written as Python writes it.
+
+    >>> shown("a\x1b[31mb\n[red]")
+    'a\\x1b[31mb\\n[red]'
+    """
+    return ACTS.sub(lambda found: repr(found[0])[1:-1], str(text))
+
+
+def say(text: object = "", err: bool = False) -> None:
+    """Print one line for people, on standard output or on standard error; nothing in it acts on the terminal."""
+    typer.echo(shown(text), err=err)
+
+
+def emit_text(text: str) -> None:
+    """Write the lines of a document on standard output: as they are for a program, shown on a terminal."""
+    if sys.stdout.isatty():
+        text = "\n".join(shown(line.replace("\t", "    ")) for line in text.split("\n"))
+    typer.echo(text, nl=False)
 
 
 def emit_json(document: dict[str, Any], **written: str) -> None:
@@ -24,25 +62,41 @@ def emit_json(document: dict[str, Any], **written: str) -> None:
         document: its keys and values.
         written: further keys, whose values are JSON already.
     """
-    values = {key: json.dumps(value, ensure_ascii=False) for key, value in document.items()} | written
+    values = {key: _json(value) for key, value in document.items()} | written
     lines = [f"  {json.dumps(key)}: {value}" for key, value in values.items()]
     typer.echo("{\n" + ",\n".join(lines) + "\n}")
 
 
+def _json(value: object) -> str:
+    """A value as JSON, in which such characters can only stand in strings: there each has an escape."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise BadArgument(
+            f"the answer has a number that is not finite, which JSON cannot hold ({error})."
+        ) from error
+    return ACTS.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _console(err: bool = False, width: int | None = None) -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=err, width=width, markup=False, emoji=False, highlight=False)
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
     """Write a table for people; columns of numbers are set right."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=title or None, title_justify="left", title_style="bold")
-    cells = [[str(cell) for cell in row] for row in rows]
+    grid = Table(title=Text(shown(title)) if title else None, title_justify="left", title_style="bold")
+    cells = [[shown(cell) for cell in row] for row in rows]
     for c, name in enumerate(columns):
         numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
-        grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(Text(shown(name)), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         grid.add_row(*map(Text, row))
-    Console(highlight=False, width=None if sys.stdout.isatty() else UNLIMITED).print(grid)
+    _console(width=None if sys.stdout.isatty() else UNLIMITED).print(grid)
 
 
 def _is_number(text: str) -> bool:
@@ -55,9 +109,9 @@ def working(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(what):
+    with _console(err=True).status(Text(shown(what))):
         yield
 
 
@@ -67,7 +121,7 @@ def kept(where: object) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"stopped; {where} keeps what is done, and the same command goes on from there", err=True)
+        say(f"stopped; {where} keeps what is done, and the same command goes on from there", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -78,18 +132,17 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: None
         return
     from rich import progress as bars
-    from rich.console import Console
 
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
         bars.TimeElapsedColumn(),
         bars.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    with bars.Progress(*columns, console=_console(err=True)) as bar:
+        task = bar.add_task(shown(what), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
@@ -101,20 +154,19 @@ def epochs(name: str, metric: str, unit: str) -> Iterator[Callable[["Epoch"], No
         return f"loss {epoch.loss:.4f} validation {metric} {reached} {epoch.speed:.0f} {unit}/s"
 
     if not sys.stderr.isatty():
-        yield lambda epoch: typer.echo(
+        yield lambda epoch: say(
             f"{name} epoch {epoch.number}/{epoch.epochs} {text(epoch)} {epoch.seconds_left:.0f} s left", err=True
         )
         return
     from rich import progress as bars
-    from rich.console import Console
 
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
-        bars.TextColumn("{task.fields[told]}"),
+        bars.TextColumn("{task.fields[told]}", markup=False),
         bars.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=Console(stderr=True)) as shown:
-        line = shown.add_task(name, total=None, told="")
-        yield lambda epoch: shown.update(line, completed=epoch.number, total=epoch.epochs, told=text(epoch))
+    with bars.Progress(*columns, console=_console(err=True)) as bar:
+        line = bar.add_task(shown(name), total=None, told="")
+        yield lambda epoch: bar.update(line, completed=epoch.number, total=epoch.epochs, told=text(epoch))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epignn.cli.learn import Code, Device
-from epignn.cli.output import emit_json, progress, table
+from epignn.cli.output import emit_json, progress, say, table
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def profile(
     if exact:
         tested[report.EXACT] = report.by_calculus(task)
     plan = report.Plan(task.task, branches, length, longest, widest, problems, floor, least, seconds)
-    with _following() as say:
-        found = report.profiles(tested, plan, task, say)
+    with _following() as follow:
+        found = report.profiles(tested, plan, task, follow)
     if out is not None:
         pictures.save(report.draw(plan, found), out)
     if record is not None:
@@ -93,7 +93,7 @@ def profile(
     _show(plan, found)
     for path, what in ((out, "picture"), (record, "record")):
         if path is not None:
-            typer.echo(f"{what}: {path}")
+            say(f"{what}: {path}")
 
 
 @contextmanager
@@ -102,12 +102,12 @@ def _following() -> Iterator[Callable[[int, int, str], None]]:
     began = time.monotonic()
     with progress("sizes") as bar:
 
-        def say(done: int, total: int, text: str) -> None:
+        def follow(done: int, total: int, text: str) -> None:
             bar(done, total)
             if not sys.stderr.isatty() and time.monotonic() - began > SILENCE:
-                typer.echo(text, err=True)
+                say(text, err=True)
 
-        yield say
+        yield follow
 
 
 def _show(plan: "Plan", found: "list[Profile]") -> None:
@@ -129,7 +129,7 @@ def _show(plan: "Plan", found: "list[Profile]") -> None:
     rows = [(one.name, str(one.holds(plan.least))) for one in found]
     table(("model", f"{plan.least:g} holds up to k (95 % interval)"), rows)
     if plan.task == "families":
-        typer.echo("note: problems that have several right answers are left out")
+        say("note: problems that have several right answers are left out")
     for one in found:
         for note in one.notes:
-            typer.echo(f"note: {one.name}: {note}")
+            say(f"note: {one.name}: {note}")

@@ -7,7 +7,7 @@ import typer
 
 from epignn.calculus import load
 from epignn.cli.networks import CalculusName, File, Json
-from epignn.cli.output import emit_json, table, working
+from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument
 from epignn.files import write_text
 from epignn.formats.told import Told
@@ -40,20 +40,20 @@ def realise(
     if as_json:
         emit_json({"calculus": network.calculus.name, **found.to_dict()})
     elif world is None:
-        typer.echo("The facts clash. These cannot hold together, and without any one of them they could:")
+        say("The facts clash. These cannot hold together, and without any one of them they could:")
         for fact in found.conflict:
-            typer.echo(f"  {fact}")
+            say(f"  {fact}")
     else:
         columns, rows = world.table()
         table(columns, rows, f"a world of {world.calculus}")
-        typer.echo(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
+        say(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
         for f in range(min(len(network), SHOWN_FACTS)):
             fact = network.fact(f)
             held = network.calculus.format(world.relation(fact.head, fact.tail))
-            typer.echo(f"  {fact}" + (f": {held}" if held != fact.relations else ""))
+            say(f"  {fact}" + (f": {held}" if held != fact.relations else ""))
         if len(network) > SHOWN_FACTS:
-            typer.echo(f"  … and {len(network) - SHOWN_FACTS} more")
+            say(f"  … and {len(network) - SHOWN_FACTS} more")
         if svg is not None:
-            typer.echo(f"The picture is in {svg}.")
+            say(f"The picture is in {svg}.")
     if world is None:
         raise typer.Exit(1)

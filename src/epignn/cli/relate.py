@@ -10,7 +10,7 @@ import typer
 
 from epignn.bridges.world import World
 from epignn.cli.networks import RDF
-from epignn.cli.output import emit_json, table, working
+from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument, BadFile
 
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
@@ -99,10 +99,10 @@ def relate(
         document: dict[str, Any] = {"file": str(file), "calculus": network.calculus.name}
         emit_json(document | {"entities": len(network.names), "facts": found, "notes": world.notes})
         return
-    typer.echo(f"{file}: {network.calculus.name}, {len(network.names):,} entities, {len(network):,} facts")
+    say(f"{file}: {network.calculus.name}, {len(network.names):,} entities, {len(network):,} facts")
     table(("relations", "pairs"), list(found.items()))
     for note in world.notes:
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
 
 
 def check_claims(files: list[Path], world: World, as_json: bool) -> None:
@@ -120,8 +120,8 @@ def check_claims(files: list[Path], world: World, as_json: bool) -> None:
         emit_json({"refuted": rows, "notes": world.notes})
     else:
         for file, _, one in found:
-            typer.echo(f"{file}: {one}")
-        typer.echo(f"{len(found)} claims are refuted." if found else "Every claim can be so.")
+            say(f"{file}: {one}")
+        say(f"{len(found)} claims are refuted." if found else "Every claim can be so.")
     if found:
         raise typer.Exit(1)
 
@@ -148,4 +148,4 @@ def export(
         data = data[np.linspace(0, len(data) - 1, limit).astype(int)]
     lines = [json.dumps(one, ensure_ascii=False) for one in prompts(data, chosen)]
     write_text(out, "".join(line + "\n" for line in lines))
-    typer.echo(f"{out}: {len(lines):,} prompts")
+    say(f"{out}: {len(lines):,} prompts")

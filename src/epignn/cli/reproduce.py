@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, kept, table, working
+from epignn.cli.output import emit_json, kept, say, table, working
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
 from epignn.report.suites import SUITES
@@ -67,7 +67,7 @@ def reproduce(
         chosen = range(seeds or suite.seeds) if seed is None else [seed]
         with kept(runs):
             shown = run_suite(
-                name, asked, chosen, results, runs, quick, lambda text: typer.echo(text, err=True), device, code
+                name, asked, chosen, results, runs, quick, lambda text: say(text, err=True), device, code
             )
     recorded = read_records(folder)
     if report:
@@ -95,9 +95,9 @@ def reproduce(
         return
     table(columns, lines, suite.title)
     for remark in remarks:
-        typer.echo(f"note: {remark}")
+        say(f"note: {remark}")
     for path in pictures:
-        typer.echo(f"picture: {path}, and .svg")
+        say(f"picture: {path}, and .svg")
 
 
 def _draw(
@@ -145,4 +145,4 @@ def _links(
         if figures:
             table(names, figures, f"Every protocol (%), {preset}")
     if picture is not None:
-        typer.echo(f"picture: {picture}, and .svg")
+        say(f"picture: {picture}, and .svg")

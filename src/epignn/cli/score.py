@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, progress, table
+from epignn.cli.output import emit_json, progress, say, table
 from epignn.errors import BadArgument
 
 TABLES = "A row in the tables"
@@ -70,4 +70,4 @@ def score(
         rows.append(["average", "", "", *sizes, f"{found.accuracy:.4f}", f"{found.low:.4f}–{found.high:.4f}"])
     table(("file", *columns, "accuracy", "95 % interval"), rows)
     if path is not None:
-        typer.echo(f"{path}: recorded")
+        say(f"{path}: recorded")

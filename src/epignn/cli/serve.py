@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from epignn.cli.output import say
 from epignn.errors import BadArgument
 
 
@@ -34,11 +35,11 @@ def serve(
         ) from error
 
     def ready(address: str) -> None:
-        typer.echo(f"The playground is at {address}  (Ctrl-C ends it; the API is at {address}docs)")
+        say(f"The playground is at {address}  (Ctrl-C ends it; the API is at {address}docs)")
         if open_page:
             webbrowser.open(address)
 
     try:
         run(Context(root, results if results.is_dir() else None), host, port, workers, ready)
     except KeyboardInterrupt:
-        typer.echo("The server has ended. Runs that trained are kept; the page resumes them.", err=True)
+        say("The server has ended. Runs that trained are kept; the page resumes them.", err=True)

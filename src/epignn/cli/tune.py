@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, table
+from epignn.cli.output import emit_json, say, table
 from epignn.entries import is_file
 
 
@@ -47,7 +47,7 @@ def tune(
             epochs=epochs,
             seed=seed,
             out=out / what,
-            say=lambda text: typer.echo(text, err=True),
+            say=lambda text: say(text, err=True),
             code=code,
         )
         for kind in kinds

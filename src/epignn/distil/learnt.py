@@ -14,6 +14,7 @@ from epignn.files import write_text
 from epignn.formats.readers import read_graphs
 from epignn.learn.checkpoint import Trained
 from epignn.learn.config import Experiment
+from epignn.locks import only_one
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.api import GraphTask
 
@@ -77,9 +78,14 @@ def task_of(trained: Trained) -> GraphTask:
 
 
 def save(found: Distilled | DistilledRules, path: Path) -> None:
-    """Write a calculus with its certificate beside it, or rules."""
-    if isinstance(found, DistilledRules):
-        write_text(path, write_rules(found.rules))
-    else:
-        write_text(path, found.calculus_text())
-        write_text(certificate_path(path), found.certificate_text())
+    """Write a calculus with its certificate beside it, or rules.
+
+    Raises:
+        Busy: another process writes the same file, so that the two might not belong together.
+    """
+    with only_one(path.parent, f"distil to {path.name}", f".{path.stem}.epignn.lock"):
+        if isinstance(found, DistilledRules):
+            write_text(path, write_rules(found.rules))
+        else:
+            write_text(path, found.calculus_text())
+            write_text(certificate_path(path), found.certificate_text())

@@ -24,6 +24,8 @@ from epignn.files import parse_toml, quoted, read_text
 GRADES = 10
 """Weights are compared in tenths: rules within one are trusted alike."""
 KEYS = ("relations", "invented", "rules", "ties", "source")
+LARGEST = 2**53
+"""Of the figures of a rule; also excludes what is no number."""
 ENDS = ("left", "right", "head")
 FIGURES = ("weight", "support", "confidence", "model")
 
@@ -126,8 +128,11 @@ def read_rules(text: str, file: str) -> RuleSet:
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         raise BadFile("'rules' must be a list of {left, right, head, weight}.", file)
     ties = raw.get("ties", {})
-    if not isinstance(ties, dict) or not all(type(count) is int for count in ties.values()):
+    if not isinstance(ties, dict) or not all(type(n) is int and 0 <= n <= LARGEST for n in ties.values()):
         raise BadFile("[ties] must give a number for each relation.", file)
+    for name in ties:
+        if name not in named:
+            raise BadFile(str(unknown("relation in [ties]", name, named)), file)
     positions = {name: r for r, name in enumerate(relations)}
     try:
         return RuleSet(
@@ -154,11 +159,12 @@ def _rule(raw: dict[str, Any], positions: dict[str, int], number: int, file: str
     for key, value in raw.items():
         if key not in ENDS + FIGURES:
             raise BadFile(str(unknown(f"key in rule {number}", key, ENDS + FIGURES)), file)
-        if key in ENDS and not (isinstance(value, str) and value in positions):
+        if key in ENDS and (not isinstance(value, str) or value not in positions):
             raise BadFile(str(unknown(f"relation in rule {number}", str(value), positions)), file)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if key in FIGURES and not is_number:
-            raise BadFile(f"{key} of rule {number} must be a number, not {value!r}.", file)
+        if key in FIGURES and (type(value) not in (int, float) or not abs(value) <= LARGEST):
+            raise BadFile(
+                f"{key} of rule {number} must be a number up to {LARGEST:g}, not {str(value)[:40]}.", file
+            )
     left, right, head = (positions[raw[key]] for key in ENDS)
     support, confidence, model = (raw.get(key, 0) for key in FIGURES[1:])
     return Rule(left, right, head, float(raw["weight"]), int(support), float(confidence), float(model))

@@ -18,6 +18,8 @@ from epignn.explain.paths import distances
 
 MOST_FACTS = 150
 """Networks of more facts are not searched for a smallest set; one of which none can be left out has to do."""
+SECONDS = 1.0
+"""How long facts are left out one after the other; after that, what is left has to do."""
 MOST_CORRECTIONS, MOST_BRANCHES = 300, 20_000
 """When the search for a smallest set gives up."""
 
@@ -73,14 +75,17 @@ def support(network: Network, goal: Goal, known: Collection[int] | None = None) 
     facts = list(range(len(network))) if known is None else sorted(known)
     if goal.given_by(network.select([])):
         return Support((), True)
+    least = _least(network, goal)
+    if goal.pair is not None and least > 1 and (path := _path(network, goal)):
+        return Support(tuple(sorted(path)), True)
     part = network.select(facts)
     near = int(part.heads[0]), int(part.tails[0])
     if goal.pair is not None:
         near = network.position(goal.pair[0]), network.position(goal.pair[1])
-    found = sorted(facts[f] for f in minimal_conflict(part, goal.given_by, near))
-    least = _least(network, goal)
+    tests = minimal_conflict(part, goal.given_by, near, SECONDS, of_circles=goal.pair is None)
+    found = sorted(facts[f] for f in tests.facts)
     if len(found) <= least or len(network) > MOST_FACTS:
-        return Support(tuple(found), len(found) <= least)
+        return Support(tuple(found), len(found) <= least, tests.minimal)
     return _Search(network, goal).run(found, least)
 
 
@@ -93,6 +98,34 @@ def _least(network: Network, goal: Goal) -> int:
         return 1
     head, tail = map(network.position, goal.pair)
     return distances(network, head).get(tail, 1)
+
+
+def _path(network: Network, goal: Goal) -> list[int]:
+    """The facts of a shortest path that reaches the goal by composition alone; nothing where it does not."""
+    assert goal.pair is not None
+    calculus, (head, tail) = network.calculus, map(network.position, goal.pair)
+    best: dict[tuple[int, int], int] = {}
+    for f, (i, j, mask) in enumerate(
+        zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
+    ):
+        for pair in ((i, j), (j, i)):
+            if pair not in best or mask.bit_count() < int(network.masks[best[pair]]).bit_count():
+                best[pair] = f  # of several facts about two entities the sharpest
+    far = distances(network, tail)
+    around: dict[int, list[int]] = {}
+    for i, j in best:
+        around.setdefault(i, []).append(j)
+    at, mask, path = head, calculus.identity_mask, []
+    while at != tail:
+        closer = [other for other in around.get(at, ()) if far.get(other, -1) == far.get(at, -1) - 1]
+        if not closer:
+            return []
+        f = best[at, closer[0]]
+        step = int(network.masks[f])
+        mask = calculus.compose(mask, step if int(network.heads[f]) == at else calculus.converse(step))
+        path.append(f)
+        at = closer[0]
+    return [] if mask & ~goal.need else path
 
 
 class _Search:

@@ -21,6 +21,9 @@ from epignn.explain.paths import path_of
 from epignn.explain.proof import Proof, as_text, to_dict
 from epignn.explain.smallest import Goal, Support, support
 
+MOST_ENTITIES = 100
+"""Of supporting facts, for a table of what is known after each round."""
+
 
 def theory(calculus: Calculus) -> Theory:
     """A calculus as what answers, by complete closure."""
@@ -163,7 +166,12 @@ def _along(network: Network, path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _rounds(network: Network, head: str) -> Rounds:
-    """Closure round by round: every pair through every third entity at once, until nothing changes."""
+    """Closure round by round: every pair through every third entity at once, until nothing changes.
+
+    Of more than `MOST_ENTITIES` there is none: nobody reads the table, and its time grows as their number cubed.
+    """
+    if len(network.names) > MOST_ENTITIES:
+        return Rounds()
     matrix = network.matrix()
     start = network.position(head)
     rows = [matrix[start]]

@@ -25,11 +25,13 @@ MAX_CELL = 16 << 20
 # The limit is one for the process and 128 kB by default, which a graph of some thousand edges exceeds.
 csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
 
-# Every repetition is possessive, so that matching takes linear time.
-_NODE = r"\s*+-?(?:0|[1-9][0-9]{0,17}+)\s*+"
+# Every repetition is possessive, so that matching takes linear time. White space is that of JSON, which reads on.
+_NODE = r"[ \t\r\n]*+-?(?:0|[1-9][0-9]{0,17}+)[ \t\r\n]*+"
 _PAIR = rf"(?:\({_NODE},{_NODE}\)|\[{_NODE},{_NODE}\])"
-_ONE_PAIR = re.compile(rf"\s*+{_PAIR}\s*+")
-_PAIRS = re.compile(rf"\s*+\[\s*+(?:{_PAIR}(?:\s*+,\s*+{_PAIR})*+)?\s*+\]\s*+")
+_ONE_PAIR = re.compile(rf"[ \t\r\n]*+{_PAIR}[ \t\r\n]*+")
+_PAIRS = re.compile(
+    rf"[ \t\r\n]*+\[[ \t\r\n]*+(?:{_PAIR}(?:[ \t\r\n]*+,[ \t\r\n]*+{_PAIR})*+)?[ \t\r\n]*+\][ \t\r\n]*+"
+)
 _NO_BRACKETS = str.maketrans("", "", "()[]")
 _STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
 _STRINGS = re.compile(rf"\s*+\[\s*+(?:(?:{_STRING.pattern})\s*+(?:,\s*+(?:{_STRING.pattern})\s*+)*+)?\]\s*+")

@@ -83,6 +83,8 @@ class _Lines:
                 raise BadFile(f"not JSON: {error.msg}.", self.file, number, error.colno) from error
             except RecursionError as error:
                 raise BadFile("not a graph: brackets nested without end.", self.file, number) from error
+            except ValueError as error:  # a number of thousands of digits
+                raise BadFile(f"not a graph: {error}.", self.file, number) from error
 
     def _row(self, line: int, graph: Any) -> Row:
         edges = graph.get("edges") if isinstance(graph, dict) else None

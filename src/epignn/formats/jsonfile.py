@@ -17,6 +17,7 @@ import numpy as np
 
 from epignn.calculus.network import Indices, Network
 from epignn.errors import BadFile, unknown
+from epignn.files import load_json
 from epignn.formats.raw import Place, RawFact, RawNetwork, relation_names
 from epignn.formats.rows import distinct_sets, text_of_rows
 
@@ -39,18 +40,6 @@ def parse_json(text: str, file: str) -> list[RawNetwork]:
     if not isinstance(raw, dict):
         raise BadFile(f'expected an object with "facts", found {_shown(raw)}.', file)
     return [_qualreas(raw, file) if "edges" in raw and "facts" not in raw else _ours(raw, file)]
-
-
-def load_json(text: str, file: str) -> Any:
-    """The value of a JSON text; `BadFile`, with line and column, if it is none."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BadFile(f"not JSON: {error.msg}.", file, error.lineno, error.colno) from error
-    except RecursionError as error:
-        raise BadFile("not a network: its brackets are nested too deeply.", file) from error
-    except ValueError as error:  # a number of thousands of digits
-        raise BadFile(f"not a network: {error}.", file) from error
 
 
 def _ours(raw: Mapping[str, Any], file: str) -> RawNetwork:

@@ -18,7 +18,7 @@ from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, lookup, near_misses, unknown
-from epignn.files import decode, read_text, readable
+from epignn.files import decode, most_bytes, read_bounded, read_text, readable
 from epignn.formats.csp import check_nodes, parse_csp, write_csp
 from epignn.formats.csvfile import read_fact_table, read_rows
 from epignn.formats.facts import parse_facts, write_facts
@@ -49,7 +49,7 @@ def read_raw(path: Path | str) -> list[RawNetwork]:
     file = _shown(path)
     if str(path) == "-":
         with readable(file):
-            text = decode(sys.stdin.buffer.read(), file)
+            text = decode(read_bounded(sys.stdin.buffer, most_bytes()), file)
         return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
     text = read_text(path)
     suffix = Path(str(path).casefold().removesuffix(".gz")).suffix

@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.errors import BadArgument
+
 Floats = NDArray[np.float64]
 BINS = 15
 COLDEST, HOTTEST = 1e-3, 1e4
+"""Between these it is looked for."""
+LEAST, MOST = 1e-6, 1e6
+"""What a temperature may be at all: scores divided by it are still numbers."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,14 @@ def softmax(found: Floats, temperature: float) -> Floats:
     >>> softmax(np.array([[0.0, -2.0]]), 2.0).round(3).tolist()
     [[0.731, 0.269]]
     """
-    logits = found / temperature
-    chances = np.exp(logits - logits.max(-1, keepdims=True))
-    result: Floats = chances / chances.sum(-1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at below
+        logits = found / temperature
+        chances = np.exp(logits - logits.max(-1, keepdims=True))
+        result: Floats = chances / chances.sum(-1, keepdims=True)
+    if not np.isfinite(result).all():
+        raise BadArgument(
+            "the model gives scores that are no finite numbers, so that it has no answer. Train it again."
+        )
     return result
 
 

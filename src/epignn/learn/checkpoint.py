@@ -21,8 +21,8 @@ from torch import Tensor
 
 from epignn.entries import Code, allowed
 from epignn.errors import BadArgument, BadFile, unknown
-from epignn.files import make_folder, write_text, writing
-from epignn.learn.calibrate import Calibration
+from epignn.files import load_json, make_folder, read_text, write_text, writing
+from epignn.learn.calibrate import LEAST, MOST, Calibration
 from epignn.learn.config import Experiment, model_class, recorded
 from epignn.models.api import Model, build, device_of
 from epignn.tasks.api import LinkTask
@@ -153,7 +153,10 @@ def _settings(*configs: RunConfig) -> dict[str, tuple[Any, ...]]:
 def save_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, str] | None = None) -> None:
     """Write tensors whole or not at all."""
     with writing(path) as part:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, part, about)
+        try:
+            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, part, about)
+        except SafetensorError as error:  # what the system says, such as that the disk is full, is in the text
+            raise BadFile(f"cannot write it: {error}.", str(path)) from error
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
@@ -184,11 +187,14 @@ def load_nested(path: Path) -> dict[str, Any]:
     if "numbers" not in about:
         raise BadFile("begun by an earlier version, and cannot be resumed; choose another folder.", str(path))
     nested: dict[str, Any] = {}
-    for key, value in (flat | json.loads(about["numbers"])).items():
+    numbers = load_json(about["numbers"], str(path))
+    for key, value in (flat | (numbers if isinstance(numbers, dict) else {})).items():
         *outer, last = key.split("/")
         place = nested
         for name in outer:
             place = place.setdefault(name, {})
+            if not isinstance(place, dict):
+                raise BadFile(f"not the state of a run: {key[:80]!r} is below a value.", str(path))
         place[last] = value
     return nested
 
@@ -210,6 +216,11 @@ def restore(model: Model, tensors: dict[str, Tensor], path: Path) -> None:
     )
     if expected != found:
         raise BadFile(f"these are weights of another model: expected {expected}, found {found}.", str(path))
+    held = model.state_dict()
+    mixed = [name for name, value in tensors.items() if value.is_floating_point() != held[name].is_floating_point()]
+    if mixed:
+        kind = str(tensors[mixed[0]].dtype).removeprefix("torch.")
+        raise BadFile(f"{mixed[0]} holds {kind}, which is no type of weights; fetch it anew.", str(path))
     if not all(torch.isfinite(value).all() for value in tensors.values()):
         raise BadFile("the weights are not finite numbers; the run that made them diverged.", str(path))
     model.load_state_dict(tensors)
@@ -232,26 +243,36 @@ def load_config(folder: Path, code: Code = frozenset()) -> RunConfig:
     path = folder / CONFIG
     document = _json(path, f"A model is a folder with {CONFIG} and {WEIGHTS}.")
     try:
-        experiment = recorded(document["experiment"], str(path), code)
+        experiment = recorded(dict(document["experiment"]), str(path), code)
         relations, seed = tuple(document["relations"]), int(document["seed"])
+        if not relations or not all(isinstance(name, str) for name in relations) or not 0 <= seed < 2**63:
+            raise ValueError("relations must be names, and the seed 0 or more")
         return RunConfig(experiment, relations, seed, str(document.get("digest", "")), dict(document["record"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BadFile(f"not the config of a model: {error!r}.", str(path)) from error
 
 
 def _json(path: Path, hint: str = "") -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"cannot read it: {error.strerror}. {hint}".strip(), str(path)) from error
-    except ValueError as error:
-        raise BadFile(f"not a JSON file: {error}.", str(path)) from error
+    if not path.is_file():
+        raise BadFile(f"cannot read it: there is no such file. {hint}".strip(), str(path))
+    return load_json(read_text(path), str(path))
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:
     """Loss, validation, learning rate and seconds of every epoch of a run, over all its resumptions."""
     path = folder / HISTORY
-    return list(_json(path)) if path.exists() else []
+    history = _json(path) if path.exists() else []
+    if not isinstance(history, list) or not all(map(_is_epoch, history)):
+        raise BadFile("not the history of a run; choose another folder.", str(path))
+    return history
+
+
+def _is_epoch(entry: object) -> bool:
+    """Whether an entry of a history has what a run needs of it."""
+    if not isinstance(entry, dict) or type(entry.get("epoch")) is not int:
+        return False
+    reached = entry.get("validation", "")
+    return reached is None or (isinstance(reached, int | float) and math.isfinite(reached))
 
 
 def save_calibration(folder: Path, found: Calibration) -> None:
@@ -269,8 +290,8 @@ def _calibrated(folder: Path, config: RunConfig) -> float | None:
         value = float(document["temperature"])
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"not a calibration: {error!r}; delete it, or train again.", str(path)) from error
-    if not 0 < value < math.inf:
-        raise BadFile(f"its temperature must be a positive number, not {value}.", str(path))
+    if not LEAST <= value <= MOST:
+        raise BadFile(f"its temperature must be between {LEAST:g} and {MOST:g}, not {value}.", str(path))
     return value
 
 

@@ -11,16 +11,19 @@ What the first three hold depends on the task, the model and the objective that 
 import copy
 import dataclasses
 import json
+import math
 import tomllib
 import types
 import typing
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from epignn.entries import Code, allowed, is_file
 from epignn.errors import BadArgument, BadFile, lookup, unknown
+from epignn.files import parse_toml, read_text
 from epignn.learn.legacy import present_day
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import ObjectiveConfig
@@ -30,6 +33,8 @@ from epignn.tasks import SAME, TASKS, task_kind
 from epignn.tasks.api import GraphTask, LinkTask, Task
 
 T = TypeVar("T")
+LARGEST = 2**53
+"""Of whole numbers in settings; files of other programs hold no larger ones exactly."""
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 
 
@@ -189,12 +194,7 @@ def _is_calculus(path: Path) -> bool:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The values of an experiment file; its name is the file's unless it says another."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"cannot read it: {error.strerror}.", str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"not a TOML file: {error}.", str(path)) from error
+    values = parse_toml(read_text(path), str(path))
     values.setdefault("name", path.stem)
     return values
 
@@ -204,13 +204,19 @@ def override(values: dict[str, Any], text: str) -> object:
     key, equals, value = text.partition("=")
     if not equals:
         raise BadArgument(f"--set takes key=value, such as model.facets=8, not {text!r}.")
-    try:
-        parsed = tomllib.loads(f"x = {value}")["x"]
-    except tomllib.TOMLDecodeError:
-        parsed = value
+    parsed: object = value
+    with suppress(tomllib.TOMLDecodeError):  # a word, which needs no quotes here
+        try:
+            parsed = tomllib.loads(f"x = {value}")["x"]
+        except (RecursionError, ValueError) as error:
+            if isinstance(error, tomllib.TOMLDecodeError):
+                raise
+            raise BadArgument(f"--set {key}: the value cannot be read ({error}).") from error
     *sections, last = key.split(".")
     for section in sections:
         values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise BadArgument(f"--set {key}: {section} is a value, not a section that has settings of its own.")
     values[last] = parsed
     return parsed
 
@@ -287,8 +293,22 @@ def _coerced(hint: Any, value: Any, where: str, key: str) -> Any:
         items = value if isinstance(value, list | tuple) else [value]
         return tuple(_coerced(typing.get_args(hint)[0], item, where, key) for item in items)
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if type(value) is int and not -LARGEST <= value <= LARGEST:
+        raise BadFile(f"{key} must be a number of fewer digits.", where)
     if float in kinds and type(value) is int:
         value = float(value)
+    if type(value) is float and not math.isfinite(value):
+        raise BadFile(f"{key} must be a finite number, not {value}.", where)
+    if key.endswith("seed") and type(value) is int and value < 0:
+        raise BadFile(f"{key} must be 0 or more, not {value}.", where)
     if type(value) not in kinds:
-        raise BadFile(f"{key} must be {' or '.join(k.__name__ for k in kinds)}, not {value!r}.", where)
+        raise BadFile(f"{key} must be {' or '.join(k.__name__ for k in kinds)}, not {_told(value)}.", where)
     return value
+
+
+def _told(value: object) -> str:
+    """A value for a message, cut where it is long; one that is nested without end is only named."""
+    try:
+        return repr(value)[:80]
+    except RecursionError:
+        return f"a {type(value).__name__}"

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from epignn.data.figures import figures
-from epignn.errors import BadFile, EpignnError
+from epignn.errors import BadArgument, BadFile, EpignnError
 from epignn.models.api import Batch, Model
 from epignn.tasks.api import Report
 from epignn.tasks.own import read
@@ -28,7 +28,10 @@ def scores(
         done += len(part)
         if report is not None:
             report(done, len(graphs))
-    return np.concatenate(parts) if parts else np.zeros((0, model.relations), dtype=np.float32)
+    found = np.concatenate(parts) if parts else np.zeros((0, model.relations), dtype=np.float32)
+    if np.isnan(found).any():
+        raise BadArgument("the model gives scores that are no numbers, so that it has no answer. Train it again.")
+    return found
 
 
 def accuracy(model: Model, graphs: Batch, batch_size: int = 1024) -> float:

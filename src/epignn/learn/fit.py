@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from epignn.errors import EpignnError
+from epignn.errors import BadFile, EpignnError
 from epignn.learn.checkpoint import RunFolder
 from epignn.learn.config import TrainConfig
 from epignn.learn.objectives.api import Objective
@@ -112,8 +112,14 @@ def fit(
     run = _Progress()
     trainer = _Trainer(make(seed).to(device), objective, config)
     if folder is not None and (state := folder.load_state()) is not None:
-        run = _Progress(**state["run"], best=state["best"] or None)
-        trainer.load(state)
+        try:
+            run = _Progress(**state["run"], best=state["best"] or None)
+            trainer.load(state)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
+            told = str(error).partition("\n")[0][:200]
+            raise BadFile(
+                f"not the state of this run ({told}); choose another folder.", str(folder.path)
+            ) from error
     epochs, began, ran = config.starts * config.epochs, time.perf_counter(), 0
     while True:
         if run.over(config):

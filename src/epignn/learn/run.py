@@ -1,7 +1,8 @@
 """A run from its experiment to a model in use: data, training, calibration, record."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 from epignn.data.dataset import Dataset
 from epignn.entries import allowed
 from epignn.errors import BadArgument
+from epignn.files import make_folder
 from epignn.learn.calibrate import Calibration
 from epignn.learn.checkpoint import (
     CALIBRATION,
@@ -26,6 +28,7 @@ from epignn.learn.fit import Epoch, fit
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import Objective
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
+from epignn.locks import only_one
 from epignn.models.api import build, device_of
 from epignn.tasks.api import GraphTask, Report
 
@@ -112,7 +115,32 @@ def train(
         code: files whose classes the experiment names.
         record: how it is made, for the folder.
         report: called after every epoch.
+
+    Raises:
+        Busy: another process trains in the folder.
     """
+    with nullcontext() if out is None else _alone(out):
+        return _train(experiment, objective, seed, out, device, code, record, report)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """A run folder in which nobody else trains; made if it is not there."""
+    make_folder(out)
+    with only_one(out, "train"):
+        yield
+
+
+def _train(
+    experiment: Experiment,
+    objective: Objective,
+    seed: int,
+    out: Path | None,
+    device: str,
+    code: Files,
+    record: dict[str, Any] | None,
+    report: Callable[[Epoch], None] | None,
+) -> Run:
     files = allowed(code)
     kind = model_class(experiment.model, files)
     config = RunConfig(experiment, objective.relations, seed, objective.digest(), record or {})
@@ -141,12 +169,12 @@ def train(
     if out is not None:
         history = read_history(out)
         if ran or not (out / CALIBRATION).exists():
-            if calibration is not None:
-                save_calibration(out, calibration)
             reached = max((epoch["validation"] or 0.0 for epoch in history), default=0.0)
             made = {**(record or {}), "validation": reached, objective.unit: len(objective)}
             config = replace(config, record=json.loads(json.dumps(made)))
             save_config(out, config)
+            if calibration is not None:
+                save_calibration(out, calibration)  # last: where it is missing, all of this is done again
     name = experiment.name if out is None else str(out)
     trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
     return Run(trained, objective, history, calibration, ended_before=not ran)

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from epignn.data.dataset import Dataset
 from epignn.data.graph import Graph, Ints
-from epignn.errors import BadArgument
+from epignn.errors import BadArgument, TooLarge
 from epignn.models.links import Questions
+from epignn.models.memory import machine
 from epignn.models.prepare import prepare
 
 if TYPE_CHECKING:
@@ -158,10 +159,34 @@ class RankScorer:
 
 
 def build(kind: type[Model], relations: int, config: ModelConfig, seed: int) -> Model:
-    """A model with the initial values of a seed; torch's own generator is left as it was."""
+    """A model with the initial values of a seed; torch's own generator is left as it was.
+
+    Raises:
+        TooLarge: its parameters would not fit into the memory of this machine; nothing has been allocated then.
+    """
+    needed, there = _size(kind, relations, config), machine()
+    if needed > there:
+        raise TooLarge(
+            f"a model of such settings has {needed / 1e9:,.1f} GB of parameters, and this machine has "
+            f"{there / 1e9:,.1f} GB of memory; make it narrower."
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return kind(relations, config)
+
+
+def _size(kind: type[Model], relations: int, config: ModelConfig) -> int:
+    """The bytes of all parameters and buffers, from shapes alone; 0 where these cannot be told beforehand."""
+    try:
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            held = kind(relations, config).state_dict().values()
+    except (
+        NotImplementedError,
+        RuntimeError,
+        TypeError,
+    ):  # a model that looks at its initial values cannot be made of shapes
+        return 0
+    return sum(value.numel() * value.element_size() for value in held)
 
 
 def device_of(name: str) -> torch.device:

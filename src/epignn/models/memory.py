@@ -1,5 +1,6 @@
 """Training within bounded memory: work is done in parts, and what cannot be kept for gradients is done again."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,14 @@ KEPT = 2**30
 """Bytes that a training step may keep for its backward pass; what goes beyond is computed again there."""
 TOGETHER = 2**28
 """Bytes that a part may keep, where there is more than one."""
+
+
+def machine() -> int:
+    """The bytes of memory that this machine has; more than any has where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not a Unix system
+        return 1 << 62
 
 
 def parts(taken: Tensor) -> Iterator[tuple[int, int, bool]]:

@@ -77,6 +77,7 @@ def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict
     }
     if not result.consistent:
         document["conflict"] = [fact.to_list() for fact in result.conflict]
+        document["conflict_is_minimal"] = result.conflict_is_minimal
     elif query:
         relations = list(calculus.words(result.relations(*query)))
         document["query"] = {"head": query[0], "tail": query[1], "relations": relations}

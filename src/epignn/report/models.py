@@ -1,7 +1,6 @@
 """Tables of models: every model of the list on the same ground, by its authors' recipe and by one searched for."""
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from types import MappingProxyType
 
 from epignn.entries import is_file
 from epignn.errors import lookup
+from epignn.files import parse_toml, read_text
 from epignn.models import MODELS
 from epignn.report.published import CLUTRR, CLUTRR_23, CLUTRR_23_SPREADS, CLUTRR_SPREADS, GRAPHLOG, REASONS, Figures
 from epignn.report.suites import SUITES, Suite, Variant, by_hops
@@ -147,7 +147,7 @@ def _same_runs(base: str) -> tuple[str, ...]:
 
 def settings_of(path: Path) -> tuple[str, ...]:
     """The entries of an experiment file as given to `--set`."""
-    values = tomllib.loads(path.read_text(encoding="utf-8"))
+    values = parse_toml(read_text(path), str(path))
     return tuple(
         f"{section}.{key}={json.dumps(value)}"
         for section, entries in values.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epignn.errors import BadFile
-from epignn.files import make_folder, write_text
+from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.version import __version__
 
@@ -86,8 +86,7 @@ def read_records(folder: Path, pattern: str = "*.json") -> list[dict[str, Any]]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadFile(f"not a record: {error}. Remove it and run again.", str(path)) from error
+    record: object = load_json(read_text(path), str(path))
+    if not isinstance(record, dict):
+        raise BadFile("not a record. Remove it and run again.", str(path))
     return record

@@ -72,27 +72,27 @@ def generate_families(
     names = {k: f"1.{k}_{split}.csv.gz" for k in hops}
     rngs = {k: np.random.default_rng([seed, k]) for k in hops}
     makers = {k: family_walks(k, per_hop, rngs[k], relations, revisits, replace) for k in hops}
-    out = prepare_folder(out, [*names.values(), MANIFEST], overwrite)
-    manifest: dict[str, Any] = {
-        "epignn": __version__,
-        "kind": "families",
-        "relations": list(relations),
-        "revisits": revisits,
-        "replace": replace,
-        "seed": seed,
-        "cells": [],
-    }
-    done = 0
-    for k, maker in makers.items():
-        walks = []
-        for walk in maker:
-            walks.append(walk)
-            done += 1
-            if progress is not None:
-                progress(done, len(hops) * per_hop)
-        manifest["cells"].append(_write_cell(out / names[k], walks, k, split, rngs[k]))
-    write_manifest(out, manifest)
-    return manifest
+    with prepare_folder(out, [*names.values(), MANIFEST], overwrite) as out:
+        manifest: dict[str, Any] = {
+            "epignn": __version__,
+            "kind": "families",
+            "relations": list(relations),
+            "revisits": revisits,
+            "replace": replace,
+            "seed": seed,
+            "cells": [],
+        }
+        done = 0
+        for k, maker in makers.items():
+            walks = []
+            for walk in maker:
+                walks.append(walk)
+                done += 1
+                if progress is not None:
+                    progress(done, len(hops) * per_hop)
+            manifest["cells"].append(_write_cell(out / names[k], walks, k, split, rngs[k]))
+        write_manifest(out, manifest)
+        return manifest
 
 
 def _write_cell(path: Path, walks: list[Walk], k: int, split: str, rng: np.random.Generator) -> dict[str, Any]:

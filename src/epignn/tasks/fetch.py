@@ -1,17 +1,21 @@
 """Get published files: over HTTP, continued where it stopped, checked, and put in place whole or not at all.
 
 This is the only part of epignn that uses the network. What has arrived of a file is kept beside its place as
-`.NAME.part`, so that a later call continues there.
+`.NAME.part`, so that a later call continues there; what turns out to be something else is not kept. Nothing that a
+server says is believed: no more is read than the file may have, and only its digest lets it in.
 """
 
+import os
 import time
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from typing import IO
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from epignn.errors import BadArgument, BadFile
+from epignn.files import writing
 from epignn.tasks.registry import HOST, DataFile, Entry, content, keep, present, whole
 from epignn.version import __version__
 
@@ -21,6 +25,9 @@ CHUNK = 1 << 16
 TIMEOUT = 30.0
 ATTEMPTS = 5
 """How often in a row nothing may arrive before we give up."""
+DROPPED, LEAST = 40, 1 << 20
+"""Of a file whose columns are dropped only the size of what is kept is known: the original may be so many times as
+large, or have so many bytes."""
 
 
 def get(
@@ -79,7 +86,8 @@ def _get_file(entry: Entry, file: DataFile, folder: Path, host: str, wait: float
     path = folder / entry.folder / file.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _place(entry, file, url, path, lambda part: download(url, part, progress, wait))
+        limit = max(DROPPED * file.size, LEAST) if entry.columns else file.size
+        _place(entry, file, url, path, lambda part: download(url, part, limit, progress, wait))
     except OSError as error:
         raise BadArgument(f"cannot write {path}: {error.strerror or error}.") from error
     return "fetched"
@@ -88,16 +96,21 @@ def _get_file(entry: Entry, file: DataFile, folder: Path, host: str, wait: float
 def _place(entry: Entry, file: DataFile, url: str, path: Path, complete: Callable[[Path], None]) -> None:
     """Let `complete` download a file, check it and put it in place; a wrong one that was continued begins anew."""
     part = path.with_name(f".{path.name}.part")
-    for _ in range(2 if part.exists() else 1):
+    for attempt in (1, 2) if part.exists() else (2,):
         complete(part)
-        data = part.read_bytes()
+        data, problem = part.read_bytes(), None
+        part.unlink()  # it is whole: from here on either what was published, or nothing to go on from
         if entry.columns and path.suffix == ".csv":
-            data = keep(data, entry.columns, url)
+            try:
+                data = keep(data, entry.columns, url)
+            except BadFile as error:
+                problem = error
         if whole(file, data):
-            part.write_bytes(data)
-            part.replace(path)
+            with writing(path) as placed:
+                placed.write_bytes(data)
             return
-        part.unlink()
+        if problem is not None and attempt == 2:
+            raise problem
     raise BadFile(
         f"not the published content: {len(data)} bytes came, {file.size} with SHA-256 {file.sha256} were expected. "
         f"The source may have changed; see {entry.page}.",
@@ -105,18 +118,18 @@ def _place(entry: Entry, file: DataFile, url: str, path: Path, complete: Callabl
     )
 
 
-def download(url: str, part: Path, progress: Progress | None = None, wait: float = 1.0) -> None:
+def download(url: str, part: Path, limit: int, progress: Progress | None = None, wait: float = 1.0) -> None:
     """Complete the file `part` from where it ends; cut connections are taken up again.
 
     Raises:
-        BadFile: the server refuses, or nothing arrives in several attempts.
+        BadFile: the server refuses, sends more than `limit` bytes, or nothing in several attempts.
         OSError: the file cannot be written.
     """
     failures = 0
     while True:
         before = part.stat().st_size if part.exists() else 0
         try:
-            _request(url, part, before, progress)
+            _request(url, part, before, limit, progress)
             return
         except HTTPError as error:
             if error.code == 416:  # what we have is longer than the file: begin anew
@@ -125,6 +138,11 @@ def download(url: str, part: Path, progress: Progress | None = None, wait: float
             elif error.code < 500 and error.code != 429:
                 raise BadFile(f"the server has no such file (HTTP {error.code} {error.reason}).", url) from error
             reason = f"HTTP {error.code} {error.reason}"
+        except _Wrong as error:
+            part.unlink(missing_ok=True)
+            if not before:
+                raise BadFile(f"{error}. Another network, or --mirror, may have it.", url) from error
+            reason, before = str(error), 0  # what was kept may be at fault: once more, from the first byte
         except _Cut as error:
             reason = str(error)
         arrived = part.stat().st_size if part.exists() else 0
@@ -138,7 +156,11 @@ class _Cut(Exception):
     """A connection that could not be made, or ended before the file did."""
 
 
-def _request(url: str, part: Path, start: int, progress: Progress | None) -> None:
+class _Wrong(Exception):
+    """An answer that cannot be the file."""
+
+
+def _request(url: str, part: Path, start: int, limit: int, progress: Progress | None) -> None:
     """One request for all that is missing; a server that ignores the range sends the whole file anew."""
     headers = {"User-Agent": f"epignn/{__version__}", "Accept-Encoding": "identity"}
     if start:
@@ -147,23 +169,46 @@ def _request(url: str, part: Path, start: int, progress: Progress | None) -> Non
         response = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
     except HTTPError:
         raise
-    except (URLError, HTTPException, ConnectionError, TimeoutError) as error:
+    except (OSError, HTTPException) as error:  # URLError is an OSError
         raise _Cut(str(getattr(error, "reason", error))) from error
-    with response, part.open("ab" if response.status == 206 else "wb") as file:
-        length = int(response.headers.get("Content-Length", -1))
+    except ValueError as error:  # where the server leads to cannot be an address
+        raise _Wrong(f"the server leads elsewhere, to no address ({error})") from error
+    with response:
         here = start if response.status == 206 else 0
-        total = here + length
-        while chunk := _read(response):
-            file.write(chunk)
-            here += len(chunk)
-            if progress is not None:
-                progress(here, total)
-    if length >= 0 and here < total:
+        length = _length(response)
+        total = here + length if length >= 0 else -1
+        if total > limit:
+            raise _Wrong(f"the server sends {total:,} bytes where at most {limit:,} are expected")
+        told = response.headers.get("Content-Range", f"bytes {here}-")
+        if response.status == 206 and not told.startswith(f"bytes {here}-"):
+            raise _Wrong(f"asked to go on from byte {here}, the server sends {told[:40]!r}")
+        with _open(part, "ab" if here else "wb") as file:
+            while chunk := _read(response):
+                here += len(chunk)
+                if here > limit:
+                    raise _Wrong(f"the server sends more than the {limit:,} bytes that are expected")
+                file.write(chunk)
+                if progress is not None:
+                    progress(here, total)
+    if here < total:
         raise _Cut(f"cut after {here} of {total} bytes")
+
+
+def _open(part: Path, mode: str) -> IO[bytes]:
+    """Open what has arrived so far; a link that somebody laid there is not followed."""
+    return open(part, mode, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666))
+
+
+def _length(response: HTTPResponse) -> int:
+    """The bytes that are announced; -1 if that is not told."""
+    told = response.headers.get("Content-Length", "-1")
+    if not told.removeprefix("-").isdecimal() or len(told) > 18:
+        raise _Wrong(f"the server announces {told[:40]!r} bytes")
+    return int(told)
 
 
 def _read(response: HTTPResponse) -> bytes:
     try:
         return response.read(CHUNK)
-    except (HTTPException, ConnectionError, TimeoutError) as error:
+    except (HTTPException, OSError, ValueError) as error:
         raise _Cut(str(error)) from error

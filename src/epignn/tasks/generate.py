@@ -63,23 +63,23 @@ def generate(
     cells = list(product(dict.fromkeys(k), dict.fromkeys(b)))
     names = {cell: file_name(calculus, *cell, prefix) for cell in cells}
     _check(cells, per_label, seed)
-    out = prepare_folder(out, [*names.values(), MANIFEST], overwrite)
-    advance = _Progress(progress, len(cells) * per_label * len(calculus))
-    manifest: dict[str, Any] = {
-        "epignn": __version__,
-        "calculus": calculus.name,
-        "relations": list(calculus.relations),
-        "seed": seed,
-        "per_label": per_label,
-        "cells": [],
-    }
-    for cell in cells:
-        rng = np.random.default_rng([seed, *cell])
-        problems = Problems(calculus, *cell, per_label, rng)
-        chunks = advance.over(_proved(problems, prove, f"{calculus.name}, seed {seed}"))
-        manifest["cells"].append(_write_cell(out / names[cell], problems, chunks))
-    write_manifest(out, manifest)
-    return manifest
+    with prepare_folder(out, [*names.values(), MANIFEST], overwrite) as out:
+        advance = _Progress(progress, len(cells) * per_label * len(calculus))
+        manifest: dict[str, Any] = {
+            "epignn": __version__,
+            "calculus": calculus.name,
+            "relations": list(calculus.relations),
+            "seed": seed,
+            "per_label": per_label,
+            "cells": [],
+        }
+        for cell in cells:
+            rng = np.random.default_rng([seed, *cell])
+            problems = Problems(calculus, *cell, per_label, rng)
+            chunks = advance.over(_proved(problems, prove, f"{calculus.name}, seed {seed}"))
+            manifest["cells"].append(_write_cell(out / names[cell], problems, chunks))
+        write_manifest(out, manifest)
+        return manifest
 
 
 def file_name(calculus: Calculus, k: int, b: int, prefix: str = "test") -> str:

@@ -5,7 +5,6 @@ registry gives; `NAME` and `NAME.gz` are the same to all who ask. Digests are of
 """
 
 import csv
-import gzip
 import hashlib
 import io
 import os
@@ -20,7 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from epignn.errors import BadFile, lookup
-from epignn.files import readable
+from epignn.files import read_bytes, readable
 
 HOST = "https://raw.githubusercontent.com"
 REGISTRY = Path(__file__).with_name("registry.toml")
@@ -156,9 +155,7 @@ def content(path: Path, columns: Sequence[str] = ()) -> bytes:
     Raises:
         BadFile: it cannot be read or unpacked, or lacks a column.
     """
-    with readable(str(path)):
-        data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
+    data = read_bytes(path)
     name = path.name.removesuffix(".gz")
     return keep(data, columns, str(path)) if columns and name.endswith(".csv") else data
 

@@ -47,27 +47,27 @@ def generate_world(
     names = {split: f"{split}.jsonl.gz" for split in SPLITS}
     rng = np.random.default_rng([seed, 0x10610])
     plan = plan_world(shape, rng)
-    out = prepare_folder(out, [*names.values(), CONFIG, MANIFEST], overwrite)
-    done, total = 0, shape.train + shape.valid + shape.test
-    for split, name in names.items():
-        lines = []
-        for graph in graphs(plan, shape, split, rng):
-            lines.append(_line(plan.world, graph))
-            done += 1
-            if progress is not None:
-                progress(done, total)
-        write_text(out / name, "".join(lines))
-    write_text(out / CONFIG, json.dumps(_config(plan.world, shape, seed), indent=1) + "\n")
-    manifest = {
-        "epignn": __version__,
-        "kind": "world",
-        "seed": seed,
-        "shape": asdict(shape),
-        "statistics": statistics([read_world(out / name) for name in names.values()]),
-        "sha256": {name: sha256(out / name) for name in names.values()},
-    }
-    write_manifest(out, manifest)
-    return manifest
+    with prepare_folder(out, [*names.values(), CONFIG, MANIFEST], overwrite) as out:
+        done, total = 0, shape.train + shape.valid + shape.test
+        for split, name in names.items():
+            lines = []
+            for graph in graphs(plan, shape, split, rng):
+                lines.append(_line(plan.world, graph))
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+            write_text(out / name, "".join(lines))
+        write_text(out / CONFIG, json.dumps(_config(plan.world, shape, seed), indent=1) + "\n")
+        manifest = {
+            "epignn": __version__,
+            "kind": "world",
+            "seed": seed,
+            "shape": asdict(shape),
+            "statistics": statistics([read_world(out / name) for name in names.values()]),
+            "sha256": {name: sha256(out / name) for name in names.values()},
+        }
+        write_manifest(out, manifest)
+        return manifest
 
 
 def _line(world: World, graph: Graph) -> str:

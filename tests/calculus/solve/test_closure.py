@@ -1,5 +1,7 @@
 """Complete closure against a ten-line twin, its laws, concrete models, and the compiled kernels."""
 
+import tracemalloc
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -108,7 +110,9 @@ def test_never_removes_what_holds_in_a_model(backend, rng):
     regions = boxes(rng, 30)
     truth = [[rcc8.parse(box_relation(a, b)) for b in regions] for a in regions]
     pairs = [(i, j) for i in range(30) for j in range(30) if i != j and rng.random() < 0.2]
-    network = Network.of(rcc8, [(str(i), truth[i][j], str(j)) for i, j in pairs], [str(i) for i in range(30)])
+    network = Network.of(
+        load("rcc8"), [(str(i), truth[i][j], str(j)) for i, j in pairs], [str(i) for i in range(30)]
+    )
     result = close(network, backend=backend)
     assert result.answer is Answer.CONSISTENT
     matrix = result.closed.matrix()
@@ -140,10 +144,10 @@ def test_shrinks_is_idempotent_and_ignores_the_order_of_entities(calculus, backe
 
 def test_answers_only_what_it_decides():
     rcc8 = load("rcc8")
-    hard = Network.of(rcc8, [("a", "tpp|ntppi", "b"), ("b", "dc", "c")])
+    hard = Network.of(load("rcc8"), [("a", "tpp|ntppi", "b"), ("b", "dc", "c")])
     assert rcc8.parse("tpp|ntppi") not in rcc8.tractable
     assert close(hard).answer is Answer.CLOSED
-    assert close(Network.of(rcc8, [("a", "tpp|ntpp", "b")])).answer is Answer.CONSISTENT
+    assert close(Network.of(load("rcc8"), [("a", "tpp|ntpp", "b")])).answer is Answer.CONSISTENT
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -249,3 +253,19 @@ def test_a_calculus_of_forty_relations(backend, rng):
     assert modulo.format(result.relations("3", "17")) == f"d{(values[17] - values[3]) % size}"
     wrong = (values[0] - values[19] + 1) % size
     assert not close(Network.of(modulo, [*facts, ("19", f"d{wrong}", "0")]), backend=backend).consistent
+
+
+def test_one_pair_is_looked_up_without_a_table_of_all():
+    """In an order of their own, too, as sparse algorithms keep pairs."""
+    rcc8 = load("rcc8")
+    network = Network.of(rcc8, [(f"n{i}", "ntpp", f"n{i + 1}") for i in range(600)])
+    result = close(network)
+    mixed = replace(result, **{k: getattr(result, k)[::-1] for k in ("first", "second", "masks")})
+    tracemalloc.start()
+    for found in (result, mixed):
+        assert rcc8.format(found.relations("n3", "n599")) == "NTPP"
+        assert rcc8.format(found.relations("n599", "n3")) == "NTPPI"
+        assert rcc8.format(found.relations("n5", "n5")) == "EQ"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * len(result.masks)  # a dictionary takes some 200 bytes a pair

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from epignn.calculus import load
 from epignn.calculus.network import Network, arrays
-from epignn.calculus.solve.closure import close
-from epignn.calculus.solve.conflict import minimal_subset
+from epignn.calculus.solve.closure import close, contradiction_test
+from epignn.calculus.solve.conflict import _trees_agree, minimal_conflict, minimal_subset
 from epignn.calculus.solve.search import solve
 from epignn.calculus.solve.sparse import partial
 from tests.calculus.solve.test_closure import model_network
@@ -100,3 +100,40 @@ def test_a_thing_that_differs_from_itself():
     assert [str(fact) for fact in close(network).conflict] == ["EC|PO(b, b)"]
     assert close(Network.of(load("rcc8"), [("b", "eq|ec", "b")])).consistent
     assert len(np.unique(close(network).network.heads)) == 2
+
+
+def chain(calculus, length):
+    """Each entity inside the next, and the first outside the last: all facts are needed for the clash."""
+    facts = [(f"n{i}", "ntpp", f"n{i + 1}") for i in range(length)]
+    return Network.of(calculus, [*facts, ("n0", "dc", f"n{length}"), ("n3", "po", "x"), ("x", "po", "y")])
+
+
+@pytest.mark.parametrize("algorithm", [close, partial])
+def test_a_long_circle_is_known_by_its_shape(algorithm):
+    """By tests alone it would take two for each of its facts, and each test as long as the network."""
+    result = algorithm(chain(load("rcc8"), 300))
+    assert len(result.conflict) == 301
+    assert result.conflict_is_minimal
+
+
+def test_the_circle_of_a_hundred_thousand_facts():
+    result = partial(chain(load("rcc8"), 100_000))
+    assert (len(result.conflict), result.conflict_is_minimal) == (100_001, True)
+
+
+def test_where_time_runs_out_what_is_left_still_clashes_and_is_said_to_be_more():
+    facts = [(f"n{i}", "ntpp", f"n{i + j}") for i in range(60) for j in (1, 2)]
+    network = Network.of(load("rcc8"), [*facts, ("n0", "dc", "n60")])
+    test = contradiction_test(network, "auto")
+    hasty = minimal_conflict(network, test, (0, 1), seconds=0)
+    patient = minimal_conflict(network, test, (0, 1))
+    assert not hasty.minimal
+    assert test(network.select(hasty.facts))
+    assert patient.minimal
+    assert len(patient.facts) < len(hasty.facts)
+    assert not any(test(network.select([f for f in patient.facts if f != left])) for left in patient.facts)
+
+
+def test_facts_that_form_a_tree_may_clash_where_names_are_distinct():
+    kinship = load("kinship")
+    assert not _trees_agree(Network.of(kinship, [("a", kinship.relations[0], "b")]))

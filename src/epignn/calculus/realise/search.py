@@ -157,7 +157,8 @@ def _family(network: Network, rng: np.random.Generator, deadline: float) -> Real
     if world is not None:
         return Realisation(world)
     try:
-        clashing = minimal_conflict(network, none, (int(network.heads[0]), int(network.tails[0])))
+        near = int(network.heads[0]), int(network.tails[0])
+        clashing = minimal_conflict(network, none, near, of_circles=False).facts
     except OutOfTime:
         clashing = list(range(len(network)))
     return Realisation(None, CLASH, tuple(network.fact(f) for f in clashing))

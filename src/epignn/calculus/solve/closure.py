@@ -20,7 +20,8 @@ from epignn.errors import BadArgument
 from epignn.kernels import Backend, kernels
 
 MAX_DENSE = 20_000
-"""The most entities of a network of which every pair is kept; so many take 10 GB."""
+"""The most entities of a network of which every pair is kept. A pair takes 16 bytes and a bit for each relation:
+5,000 entities of RCC-8 were measured at 0.44 GB, 2,000 at 0.10 GB; so many would take 7 GB."""
 
 
 class DenseClosure(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.network import Network, arrays
-from epignn.calculus.result import Answer, Result, decided, upper_triangle
+from epignn.calculus.result import Answer, Conflict, Result, decided, upper_triangle
 from epignn.calculus.solve import plain
 from epignn.calculus.solve.closure import DenseClosure, contradiction_test, dense_closure
 from epignn.calculus.solve.conflict import minimal_conflict
@@ -152,7 +152,7 @@ def _search(
     return answers[code], nodes
 
 
-def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> list[int]:
+def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> Conflict:
     near = closure.conflict if closure.conflict[0] >= 0 else (int(network.heads[0]), int(network.tails[0]))
     if decided(network.calculus, np.unique(network.masks).tolist()):
         return minimal_conflict(network, contradiction_test(network, backend), near)

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from epignn.data.dataset import Dataset
-from epignn.learn.calibrate import Calibration
+from epignn.errors import BadArgument
+from epignn.learn.calibrate import LEAST, MOST, Calibration
 from epignn.models.api import Model
 from epignn.tasks.api import Report
 
@@ -24,6 +25,10 @@ class ObjectiveConfig:
 
     kind: str = "classify"
     temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not LEAST <= self.temperature <= MOST:
+            raise BadArgument(f"temperature must be between {LEAST:g} and {MOST:g}, not {self.temperature:g}.")
 
 
 class Objective(Protocol):

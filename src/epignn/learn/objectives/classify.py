@@ -39,6 +39,7 @@ class ClassifyConfig(ObjectiveConfig):
     random_path: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.loss not in ("margin", "cross_entropy", "binary"):
             raise BadArgument(f"loss must be margin, cross_entropy or binary, not {self.loss!r}.")
 

@@ -58,6 +58,7 @@ class RankConfig(ObjectiveConfig):
     validation_triples: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, choices in (("loss", ("margin", "cross_entropy")), ("metric", tuple(METRICS))):
             if getattr(self, name) not in choices:
                 raise BadArgument(f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.")

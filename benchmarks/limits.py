@@ -1,0 +1,45 @@
+"""How time and memory grow with the size of a question: closing, explaining, finding what clashes.
+
+Each is asked in a process of its own, so that its memory is its own.
+"""
+
+import json
+import subprocess
+import sys
+
+from record import options, save
+
+PROGRAM = """
+import json, resource, sys, time
+from epignn import Network, close, load, partial
+from epignn.reason.exact import Exact
+what, size = sys.argv[1], int(sys.argv[2])
+rcc8 = load("rcc8")
+chain = [(f"n{i}", "ntpp", f"n{i + 1}") for i in range(size)]
+clash = [*chain, ("n0", "dc", f"n{size}")]
+asked = {
+    "close": lambda: close(Network.of(rcc8, chain)).relations("n0", "n1"),
+    "explain": lambda: Exact("rcc8").explain(Network.of(rcc8, chain), "n0", f"n{size}"),
+    "conflict": lambda: partial(Network.of(rcc8, clash)).conflict,
+}
+start = time.perf_counter()
+asked[what]()
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": time.perf_counter() - start, "memory_mb": memory}))
+"""
+SIZES = {"close": (500, 1000, 2000, 5000), "explain": (100, 300, 1000), "conflict": (1000, 10_000, 100_000)}
+
+
+def main() -> None:
+    chosen = options(__doc__)
+    figures = {}
+    for what, sizes in SIZES.items():
+        for size in sizes[:1] if chosen.quick else sizes:
+            call = [sys.executable, "-c", PROGRAM, what, str(size)]
+            done = subprocess.run(call, check=True, capture_output=True, text=True)
+            figures[f"{what} {size}"] = json.loads(done.stdout)
+    save("limits", figures, chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Write the corpus: small files of every format, whole ones and those that once made a reader fall.
+
+Run `python tests/fuzz/make_corpus.py` after a change here; the files are committed.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+CORPUS = Path(__file__).with_name("corpus")
+STAR = ",edges,edge_labels,query_edge,query_label\n"
+RULES = 'relations = ["a", "b"]\ninvented = []\n'
+CALCULUS = (
+    'name = "order"\nrelations = "< = >"\nidentity = "="\n{more}\n[converse]\n"<" = ">"\n"=" = "="\n'
+    '[composition."<"]\n"<" = "<"\n">" = "*"\n[composition.">"]\n"<" = "*"\n">" = ">"\n'
+)
+EXPERIMENT = '[data]\ntask = "rcc8"\nk = [2]\nb = [1]\nper_label = 2\n[training]\nepochs = 1\n'
+DIGITS, DEEP = "9" * 5000, 3000
+
+TEXTS = {
+    "whole.txt": 'ec(a, b). ntpp|tpp(b, "New York")  # said twice\ndc(a, c)\n',
+    "clash.txt": "ec(a,b). ntpp(a,b)",
+    "markup.txt": 'ec("[/]", "[red]x"). dc("[link=x]", "\x1b[31m")',
+    "unclosed.txt": 'ec("a, b)',
+    "whole.csp": "2 # two\n0 1 ( EC DC )\n1 2 ( TPP )\n.\n",
+    "huge.csp": f"{DIGITS} # x\n0 1 ( EC )\n.\n",
+    "whole.json": '{"calculus": "rcc8", "entities": ["a", "b"], "facts": [["a", "NTPP|TPP", "b"]]}',
+    "qualreas.json": '{"nodes": [["a", ["x"]], ["b", ["x"]]], "edges": [["a", "b", "EC"]]}',
+    "digits.json": '{"facts": [["a", "EC", ' + DIGITS + "]]}",
+    "deep.json": "[" * DEEP,
+    "whole.csv": STAR + '0,"[(0, 1), (1, 2)]","[\'EC\', \'NTPPI\']","(0, 2)",DC\n',
+    "space.csv": STAR + '0,"[(0,\u00a01)]","[\'EC\']","(0, 1)",EC\n',
+    "formula.csv": STAR + '0,"[(0, 1)]","[\'EC\']","(0, 1)",=cmd|calc\n',
+    "clutrr.csv": "id,story_edges,edge_types,query_edge,target,text_target\n"
+    "1,\"[(0, 1)]\",\"['son']\",\"(0, 1)\",1,['son']\n",
+    "whole.jsonl": '{"edges": [[0, 1, "R_7_+"], [2, 0, "R_4_+"]], "query": [2, 1, "R_6_+"]}\n',
+    "digits.jsonl": '{"edges": [[0, ' + DIGITS + ', "R"]], "query": [0, 1, "R"]}\n',
+    "deep.jsonl": '{"edges": ' + "[" * DEEP + "\n",
+    "whole.tsv": "a\tr\tb\nb\ts\tc\n",
+    "rules.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = 0.5}]\n[ties]\na = 2\n',
+    "listed.toml": RULES + 'rules = [{left = ["a"], right = "b", head = "a", weight = 0.5}]\n',
+    "infinite.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = 0.5, support = inf}]\n',
+    "digits.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = %s}]\n' % ("9" * 400),
+    "ties.toml": RULES + 'rules = []\n[ties]\nc = 2\n',
+    "calculus.toml": CALCULUS.replace("{more}", ""),
+    "tractable.toml": CALCULUS.replace("{more}", "tractable = 5"),
+    "long.toml": CALCULUS.replace("{more}", f"decides = {DIGITS}"),
+    "nested.toml": "x = " + "[" * DEEP,
+    "experiment.toml": EXPERIMENT,
+    "seed.toml": EXPERIMENT.replace("per_label", "seed = -1\nper_label"),
+    "digits-experiment.toml": EXPERIMENT + f"patience = {DIGITS}\n",
+    "named-experiment.toml": "[name]\nx = 1\n" + EXPERIMENT,
+}  # fmt: skip
+BYTES = {
+    "packed.txt.gz": gzip.compress(TEXTS["whole.txt"].encode(), mtime=0),
+    "cut.txt.gz": gzip.compress(TEXTS["whole.txt"].encode(), mtime=0)[:-9],
+    "none.tsv.gz": b"a\tr\tb\n",
+    "like-gzip.tsv": b"\x1f\x8b\x08a\tr\tb\n",
+    "nul.txt": b"ec(a,b)\0",
+    "latin.txt": "ec(Zürich, b)".encode("latin-1"),
+}
+CONFIGS = {
+    "nulls": {"experiment": None, "relations": None, "seed": None, "record": None},
+    "empty": {},
+    "list": [],
+    "infinite": {"experiment": {"training": {"clip": float("inf")}}, "relations": ["a"], "seed": 0, "record": {}},
+    "forty": {"experiment": {"model": {"facets": 10**9}}, "relations": ["a"], "seed": 0, "record": {}},
+    "seed": {"experiment": {}, "relations": ["a"], "seed": 1e400, "record": {}},
+    "names": {"experiment": {"name": {"x": 1}}, "relations": [[1]], "seed": 0, "record": {}},
+}  # fmt: skip
+
+
+def main() -> None:
+    """Write all files."""
+    CORPUS.mkdir(exist_ok=True)
+    for name, text in TEXTS.items():
+        (CORPUS / name).write_text(text, encoding="utf-8", newline="")
+    for name, data in BYTES.items():
+        (CORPUS / name).write_bytes(data)
+    for name, config in CONFIGS.items():
+        (CORPUS / f"run-{name}").mkdir(exist_ok=True)
+        (CORPUS / f"run-{name}" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        (CORPUS / f"run-{name}" / "weights.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
+
+
+if __name__ == "__main__":
+    main()
