@@ -13,7 +13,7 @@ demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
 test: $(VENV)/installed-dev lint types
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov --cov-report=term:skip-covered
 
 # The numeric tests once more, on every instruction set that the machine has.
 test-portable: $(VENV)/installed-dev

@@ -19,6 +19,12 @@ from typing import IO, Any
 from epignn.errors import BadArgument, BadFile
 from epignn.locks import try_lock
 
+ACTS = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # control characters: escape sequences, line ends, backspaces
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # line ends and marks of direction, which let text seem another
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # halves of pairs, and what cannot be seen
+)
+"""Characters that do something to a terminal, or to the reading of a text, instead of being shown."""
 MEGABYTE = 1 << 20
 MOST_MEGABYTES = "EPIGNN_MAX_MB"
 """The variable that sets how many megabytes may be read of one file."""
@@ -153,6 +159,16 @@ def load_json(text: str, file: str) -> Any:
         raise BadFile("not JSON that can be read: its brackets are nested too deeply.", file) from error
     except ValueError as error:  # a number of thousands of digits
         raise BadFile(f"not JSON that can be read: {error}.", file) from error
+
+
+def json_text(value: object) -> str:
+    """A value as JSON that can be shown: characters of `ACTS` stand in strings alone, and there have escapes.
+
+    Raises:
+        ValueError: it has a number that is not finite.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return ACTS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def quoted(text: str) -> str:

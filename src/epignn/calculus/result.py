@@ -91,10 +91,13 @@ class Result:
     @cached_property
     def _by_pair(self) -> tuple[NDArray[np.int64], Masks]:
         """A number for each pair, sorted, and the sets in that order: a tenth of the memory of a dictionary."""
-        pairs = self.first.astype(np.int64) * len(self.network.names) + self.second
+        pairs = self.first.astype(np.int64)
+        pairs *= len(self.network.names)
+        pairs += self.second
         if len(pairs) and (pairs[1:] <= pairs[:-1]).any():
-            order = np.argsort(pairs, kind="stable")
-            return pairs[order], self.masks[order]
+            masks = self.masks[np.argsort(pairs, kind="stable")]
+            pairs.sort(kind="stable")
+            return pairs, masks
         return pairs, self.masks
 
     def _kept(self, i: int, j: int) -> int | None:

@@ -5,7 +5,6 @@ command line prints, and nothing here lets markup or control characters act on a
 """
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from epignn.errors import BadArgument
+from epignn.files import ACTS, json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,14 +24,6 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
-
-
-ACTS = re.compile(
-    "[\x00-\x1f\x7f-\x9f"  # control characters: escape sequences, line ends, backspaces
-    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # line ends and marks of direction, which let text seem another
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # halves of pairs, and what cannot be seen
-)
-"""Characters that do something to a terminal, or to the reading of a text, instead of being shown."""
 
 
 def shown(text: object) -> str:
@@ -68,14 +60,13 @@ def emit_json(document: dict[str, Any], **written: str) -> None:
 
 
 def _json(value: object) -> str:
-    """A value as JSON, in which such characters can only stand in strings: there each has an escape."""
+    """A value as JSON."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json_text(value)
     except ValueError as error:
         raise BadArgument(
             f"the answer has a number that is not finite, which JSON cannot hold ({error})."
         ) from error
-    return ACTS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _console(err: bool = False, width: int | None = None) -> "Console":

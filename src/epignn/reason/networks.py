@@ -1,6 +1,5 @@
 """What `epignn close` and `epignn entails` ask of networks, and their answers as plain values."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from epignn.calculus.solve.directional import directional
 from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
 from epignn.errors import BadArgument, lookup
+from epignn.files import json_text
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import write_network
 from epignn.formats.rows import distinct_sets, text_of_rows
@@ -107,8 +107,8 @@ def closed_json(result: Result) -> str:
     """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same."""
     closed = result.closed
     masks, sets = distinct_sets(closed)
-    words = [json.dumps(result.network.calculus.words(mask), ensure_ascii=False) for mask in masks]
-    names = [json.dumps(name, ensure_ascii=False) for name in closed.names]
+    words = [json_text(result.network.calculus.words(mask)) for mask in masks]
+    names = [json_text(name) for name in closed.names]
     rows = text_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
     return f"[{rows.removesuffix(', ')}]"
 

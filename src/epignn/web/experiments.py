@@ -96,7 +96,7 @@ WORDS = MappingProxyType(
     }
 )
 """Settings that are words, and which."""
-NUMBER = re.compile(r"\d{1,9}(\.\d{1,12})?(e-?\d{1,2})?")
+NUMBER = re.compile(r"\d{1,9}(\.\d{1,12})?(e-?\d{1,2})?", re.ASCII)
 
 
 def checked(setting: str) -> str:

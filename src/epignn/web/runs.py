@@ -30,6 +30,8 @@ QUIET = 15.0
 """Seconds after which a stream without news says that it is there."""
 END = 5.0
 """Seconds that a process has to end before it is killed."""
+STOPPED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+"""Exit codes of a run that a signal has stopped in good order; one that was killed has a negative code."""
 
 
 class Runs:
@@ -170,7 +172,7 @@ class Runs:
         """Wait for the end of a run, and keep the reason if it failed."""
         code = await process.wait()
         self._watched.pop(name, None)
-        if code > 0 and folder.is_dir():
+        if code > 0 and code not in STOPPED and folder.is_dir():
             said = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
             write_text(folder / ERROR, (said[-1] if said else f"exit code {code}").removeprefix("error: "))
 
