@@ -1,7 +1,8 @@
 """How many requests a second `epignn serve` answers, and how long they take, while a search goes on beside them.
 
 Fifty clients close and explain networks of 30 regions, over connections that stay open; a search that ends by its
-time limit keeps one worker busy.
+time limit keeps one worker busy. Once they ask as fast as answers come, which tells how many are answered a second;
+once each asks a few times a second, as many people do, which tells how long they wait.
 """
 
 import asyncio
@@ -21,6 +22,8 @@ from record import options, save
 
 CLIENTS, REGIONS, DEGREE, NETWORKS = 50, 30, 4, 20
 START_SECONDS = 60
+PACES = {"50 clients, as fast as answers come": 0.0, "50 clients, 220 requests a second in all": CLIENTS / 220}
+"""Seconds from one request of a client to its next, if the answer is there."""
 SEARCH = (300, 12)
 """Regions, and facts of each, of a network whose minimal labels take longer than any limit."""
 
@@ -57,10 +60,12 @@ async def post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path:
     return int(lines[0].split()[1])
 
 
-async def client(port: int, number: int, asked: list[Asked], until: float) -> None:
+async def client(port: int, number: int, asked: list[Asked], until: float, pace: float = 0.0) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    turn = number
+    turn, due = number, time.perf_counter() + pace * number / CLIENTS
     while time.perf_counter() < until:
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        due += pace
         kind = asked[turn % len(asked)]
         body = kind.bodies[turn // len(asked) % len(kind.bodies)]
         began = time.perf_counter()
@@ -71,14 +76,14 @@ async def client(port: int, number: int, asked: list[Asked], until: float) -> No
     writer.close()
 
 
-async def measure(port: int, seconds: float) -> tuple[list[Asked], float]:
+async def measure(port: int, seconds: float, pace: float) -> tuple[list[Asked], float]:
     """All clients at once, with a search beside them."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     hard = {"facts": write_network(random_boxes(*SEARCH), "json"), "format": "json", "algorithm": "minimal"}
     search = asyncio.create_task(post(reader, writer, "/api/close", hard))
     await asyncio.gather(*(client(port, n, kinds(), time.perf_counter() + 1) for n in range(2)))  # all is loaded
     asked, began = kinds(), time.perf_counter()
-    await asyncio.gather(*(client(port, n, asked, began + seconds) for n in range(CLIENTS)))
+    await asyncio.gather(*(client(port, n, asked, began + seconds, pace) for n in range(CLIENTS)))
     spent = time.perf_counter() - began
     assert not search.done(), "the search has ended before the clients"
     search.cancel()
@@ -93,19 +98,27 @@ def main() -> None:
             try:
                 assert server.stdout is not None
                 port = int(server.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0])
-                asked, spent = asyncio.run(
-                    asyncio.wait_for(measure(port, 2 if chosen.quick else 20), START_SECONDS + 60)
-                )
+                seconds = 2 if chosen.quick else 20
+                figures = {
+                    name: shown(
+                        name, *asyncio.run(asyncio.wait_for(measure(port, seconds, pace), START_SECONDS + 60))
+                    )
+                    for name, pace in PACES.items()
+                }
             finally:
                 server.terminate()
+    save("serve", figures, chosen)
+
+
+def shown(name: str, asked: list[Asked], spent: float) -> dict[str, float]:
+    """Print what was measured, and give it as figures."""
     every = sorted(second for kind in asked for second in kind.seconds)
     p50, p99 = (float(np.quantile(every, q)) for q in (0.5, 0.99))
     rate = len(every) / spent
-    print(f"  {CLIENTS} clients, {REGIONS} regions: {rate:.0f} requests/s, p50 {p50:.3f} s, p99 {p99:.3f} s")
+    print(f"  {name}: {rate:.0f} requests/s, p50 {p50:.3f} s, p99 {p99:.3f} s")
     for kind in asked:
         print(f"  {kind.path:<14} {len(kind.seconds):6} answers, median {np.median(kind.seconds):.3f} s")
-    figure = {"requests_per_second": rate, "p50_seconds": p50, "p99_seconds": p99}
-    save("serve", {f"{CLIENTS} clients, a search beside them": figure}, chosen)
+    return {"requests_per_second": rate, "p50_seconds": p50, "p99_seconds": p99}
 
 
 if __name__ == "__main__":
