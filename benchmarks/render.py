@@ -202,12 +202,41 @@ def model_sentence(results: Results) -> str:
     )
 
 
+def limits_table(results: Results) -> str:
+    record = results.bench("limits")
+    about = {
+        "close": ("close a chain, ask for one pair", "entities"),
+        "explain": ("explain the ends of a chain", "facts"),
+        "conflict": ("which facts clash, in one circle (`--algorithm partial`)", "facts"),
+    }
+    lines = []
+    for name, figures in record["figures"].items():
+        what, size = name.split()
+        question, unit = about[what]
+        took = f"{figures['seconds']:.2g}", f"{figures['memory_mb']:,.0f} MB"
+        lines.append([question, f"{int(size):,} {unit}", *took])
+    return markdown(["question", "size", "seconds", "memory"], lines) + f"\n\n{_machine(record)}"
+
+
+def serve_sentence(results: Results) -> str:
+    record = results.bench("serve")
+    full, paced = record["figures"].values()
+    return (
+        f"Fifty clients that close and explain networks of 30 regions, with a search beside them, get "
+        f"{full['requests_per_second']:.0f} answers a second on two cores. At "
+        f"{paced['requests_per_second']:.0f} requests a second half of the answers take {paced['p50_seconds'] * 1000:.0f} ms, and 99 of 100 at most "
+        f"{paced['p99_seconds'] * 1000:.0f} ms. {_machine(record)}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
+    "limits-table": limits_table,
+    "serve-sentence": serve_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
