@@ -224,7 +224,8 @@ def serve_sentence(results: Results) -> str:
     return (
         f"Fifty clients that close and explain networks of 30 regions, with a search beside them, get "
         f"{full['requests_per_second']:.0f} answers a second on two cores. At "
-        f"{paced['requests_per_second']:.0f} requests a second half of the answers take {paced['p50_seconds'] * 1000:.0f} ms, and 99 of 100 at most "
+        f"{paced['requests_per_second']:.0f} requests a second half of the answers take "
+        f"{paced['p50_seconds'] * 1000:.0f} ms, and 99 of 100 at most "
         f"{paced['p99_seconds'] * 1000:.0f} ms. {_machine(record)}"
     )
 
