@@ -125,7 +125,7 @@ def test_a_driver_that_is_killed_goes_on(cluster, tmp_path):
     kill(first.pid)
     first.wait()
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "ray").glob("*.csv.gz")}
-    assert 2 <= len(before)
+    assert len(before) >= 2
     noted = {path.name.removesuffix(".1.json") for path in (tmp_path / "ray").glob(".epignn-generate/*.1.json")}
     assert subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL, check=False).returncode == 0
     generate(load("rcc8"), [9], [3], 240, 5, tmp_path / "here", shards=24)
