@@ -9,6 +9,7 @@ from epignn.errors import BadArgument
 EXTRA_OF = MappingProxyType(
     {
         "geopandas": "geo",
+        "mlflow": "mlflow",
         "networkx": "graphs",
         "openpyxl": "frames",
         "optuna": "sweep",

@@ -31,6 +31,14 @@ Code = Annotated[
         help="A Python file that the model, task or objective is a class of. It is executed.",
     ),
 ]
+Track = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND:WHERE",
+        help="Write curves for a tracker, an optional extra: tensorboard:FOLDER, or mlflow:ADDRESS, which is a "
+        "server or a data base (sqlite:///runs.db).",
+    ),
+]
 LINKS = "Link prediction"
 
 
@@ -62,9 +70,7 @@ def train(
     ] = "best",
     device: Device = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
-    tensorboard: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
-    ] = None,
+    track: Track = None,
     code: Code = [],
     as_json: Json = False,
 ) -> None:
@@ -87,7 +93,7 @@ def train(
         say(note, err=True)
     record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
-        _curves(tensorboard, objective) as curve,
+        _curves(track, objective, experiment.name) as curve,
         epochs(experiment.name, objective.metric, objective.unit) as show,
         kept(out),
     ):
@@ -134,13 +140,15 @@ def _told(run: "Run", out: Path) -> dict[str, Any]:
     }
 
 
-def _curves(folder: Path | None, objective: "Objective") -> AbstractContextManager[Callable[["Epoch"], None]]:
-    """What writes curves for TensorBoard, if a folder is named."""
-    if folder is None:
+def _curves(
+    track: str | None, objective: "Objective", name: str
+) -> AbstractContextManager[Callable[["Epoch"], None]]:
+    """What writes curves for a tracker, if one is named."""
+    if track is None:
         return nullcontext(lambda epoch: None)
-    from epignn.learn.track import curves
+    from epignn.learn.track import tracker
 
-    return curves(folder, objective.metric, objective.unit)
+    return tracker(track, objective.metric, objective.unit, name)
 
 
 def evaluate(
