@@ -162,6 +162,54 @@ bool fact(Cursor& at, Facts& out) {
   return true;
 }
 
+// A cell of a table as Python's csv module reads it; a quoted one that goes on in another line is left to the twin.
+bool cell(std::string_view line, char delimiter, std::size_t& at, std::deque<std::string>& unquoted,
+          std::string_view& out) {
+  const std::size_t begin = at;
+  if (at >= line.size() || line[at] != '"') {
+    at = std::min(line.find(delimiter, at), line.size());
+    out = stripped(line.substr(begin, at - begin));
+    return true;
+  }
+  bool doubled = false;
+  for (++at; at < line.size(); ++at) {
+    if (line[at] != '"') continue;
+    if (at + 1 >= line.size() || line[at + 1] != '"') break;
+    doubled = true;
+    ++at;
+  }
+  if (at >= line.size()) return false;
+  out = line.substr(begin + 1, at - begin - 1);
+  ++at;
+  if (doubled) {
+    std::string& plain = unquoted.emplace_back();
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      plain.push_back(out[k]);
+      k += out[k] == '"';
+    }
+    out = plain;
+  }
+  out = stripped(out);
+  return at == line.size() || line[at] == delimiter;
+}
+
+bool row(std::string_view line, std::int64_t place, const Layout& layout, Facts& out) {
+  const std::size_t last = std::max({layout.head, layout.set, layout.tail});
+  std::string_view found[3], one;
+  std::size_t column = 0;
+  for (std::size_t at = 0;; ++at, ++column) {
+    if (!cell(line, layout.delimiter, at, out.unquoted, one)) return false;
+    if (column == layout.head) found[0] = one;
+    if (column == layout.set) found[1] = one;
+    if (column == layout.tail) found[2] = one;
+    if (at >= line.size()) break;
+  }
+  if (column < last) return false;
+  const std::int32_t head = out.entities.number(found[0]), tail = out.entities.number(found[2]);
+  out.add(head, found[1], tail, place);
+  return true;
+}
+
 // The header of a network: its highest node and, after '#', its name.
 bool header(std::string_view line, std::int64_t most_nodes, Numbered& out) {
   Cursor at(line);
@@ -280,6 +328,20 @@ bool read_facts(std::string_view text, Facts& out) {
   Cursor at(text);
   for (at.skip(true); !at.done(); at.skip(true))
     if (!fact(at, out)) return false;
+  return true;
+}
+
+bool read_table(std::string_view text, const Layout& layout, Facts& out) {
+  if (has_wide_space(text) || text.find('\0') != text.npos) return false;
+  Cursor at(text);
+  while (at.place() < static_cast<std::int64_t>(layout.begin)) at.line();
+  while (!at.done()) {
+    const std::int64_t place = at.place();
+    std::string_view line = at.line();
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.find('\r') != line.npos) return false;
+    if (!line.empty() && !row(line, place, layout, out)) return false;
+  }
   return true;
 }
 

@@ -1,10 +1,11 @@
-// Text of facts, constraints and triples to numbers and back: names become numbers in the order of their first use.
+// Text of facts, tables, constraints and triples to numbers and back: names become numbers in the order of their first use.
 //
 // The readers take exactly the grammar of their plain twins in src/epignn/formats. Where a text leaves it, or has
 // white space outside ASCII, they stop; the twin then reads the text and says what is wrong.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,14 @@ struct Rows {
 
 struct Facts : Rows {
   Names entities;
+  std::deque<std::string> unquoted;  // cells with doubled quotes, which stand in no text as they are meant
+};
+
+// How a table has its facts: what separates cells, where rows begin, and which columns are head, relations and tail.
+struct Layout {
+  char delimiter;
+  std::size_t begin;
+  std::size_t head, set, tail;
 };
 
 // A network of numbered nodes 0 to nodes - 1; its constraints are rows begin to end of all rows.
@@ -62,6 +71,7 @@ struct Triples {
 
 // Each returns whether it has read the whole text.
 bool read_facts(std::string_view text, Facts& out);
+bool read_table(std::string_view text, const Layout& layout, Facts& out);
 bool read_constraints(std::string_view text, std::int64_t most_nodes, Constraints& out);
 bool read_triples(std::string_view text, Triples& out);
 

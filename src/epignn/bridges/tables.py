@@ -14,7 +14,7 @@ from epignn.errors import BadArgument, lookup, unknown
 from epignn.extras import optional
 from epignn.files import write_text, writing
 from epignn.formats.networks import WRITERS
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
 SUFFIXES = MappingProxyType({".csp": "csp", ".json": "json", ".txt": "facts", ".facts": "facts", ".pl": "facts"})
 
@@ -54,7 +54,7 @@ def table_text(network: Network, delimiter: str = ",") -> str:
     >>> table_text(Network.of(load("rcc8"), [("Vieux-Lyon, 5e", "tpp|ntpp", "Lyon")]))
     'head,relations,tail\n"Vieux-Lyon, 5e",TPP|NTPP,Lyon\n'
     """
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     names = _cells(network.names, delimiter)
     relations = _cells([network.calculus.format(mask) for mask in masks], delimiter)
     columns = ((network.heads, names), (sets, relations), (network.tails, names))

@@ -190,8 +190,7 @@ def verdict(network: Network, consistent: bool, *, atomic_only: bool = False) ->
     """The answer of a closure method: `CONSISTENT` only where closure decides such relations."""
     if not consistent:
         return Answer.INCONSISTENT
-    masks = np.unique(network.masks).tolist()
-    certain = decided(network.calculus, masks, atomic_only=atomic_only)
+    certain = decided(network.calculus, network.distinct_sets()[0], atomic_only=atomic_only)
     return Answer.CONSISTENT if certain else Answer.CLOSED
 
 
