@@ -7,6 +7,7 @@ namespace epignn {
 namespace {
 
 constexpr std::size_t MAX_DIGITS = 9;
+constexpr std::size_t SHORT = 16;
 
 // Python's white space within ASCII.
 bool space(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
@@ -397,26 +398,39 @@ bool read_triples(std::string_view text, Triples& out) {
   return true;
 }
 
-std::string write_rows(std::size_t rows, const std::vector<Column>& columns,
-                       const std::vector<std::string_view>& between) {
-  std::size_t size = 0;
-  for (std::string_view piece : between) size += rows * piece.size();
-  for (const Column& column : columns)
-    for (std::size_t r = 0; r < rows; ++r) size += (*column.pieces)[column.which[r]].size();
-  std::string out(size, '\0');
-  char* at = out.data();
-  const auto put = [&at](std::string_view piece) {
-    std::memcpy(at, piece.data(), piece.size());
-    at += piece.size();
-  };
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      put(between[c]);
-      put((*columns[c].pieces)[columns[c].which[r]]);
+Table::Table(std::size_t rows, const std::vector<Column>& columns, const std::vector<std::string_view>& between)
+    : rows_(rows) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    Joined joined{columns[c].which, {}, {0}};
+    for (std::string_view piece : *columns[c].pieces) {
+      joined.text.append(between[c]).append(piece);
+      if (c + 1 == columns.size()) joined.text.append(between[c + 1]);
+      joined.ends.push_back(joined.text.size());
     }
-    put(between.back());
+    joined.text.append(SHORT, '\0');
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto piece = static_cast<std::size_t>(joined.which[r]);
+      size_ += joined.ends[piece + 1] - joined.ends[piece];
+    }
+    columns_.push_back(std::move(joined));
   }
-  return out;
+}
+
+void Table::write(char* at) const {
+  const char* const end = at + size_;
+  for (std::size_t r = 0; r < rows_; ++r) {
+    for (const Joined& column : columns_) {
+      const auto piece = static_cast<std::size_t>(column.which[r]);
+      const std::size_t begin = column.ends[piece], length = column.ends[piece + 1] - begin;
+      // A copy of fixed length is one instruction; what it writes too much is written over by the next piece.
+      if (length <= SHORT && end - at >= static_cast<std::ptrdiff_t>(SHORT)) {
+        std::memcpy(at, column.text.data() + begin, SHORT);
+      } else {
+        std::memcpy(at, column.text.data() + begin, length);
+      }
+      at += length;
+    }
+  }
 }
 
 }  // namespace epignn

@@ -82,7 +82,21 @@ struct Column {
 };
 
 // Rows of text: between[0], a piece of the first column, between[1], and so on to the last of `between`.
-std::string write_rows(std::size_t rows, const std::vector<Column>& columns,
-                       const std::vector<std::string_view>& between);
+class Table {
+ public:
+  Table(std::size_t rows, const std::vector<Column>& columns, const std::vector<std::string_view>& between);
+  std::size_t size() const { return size_; }
+  void write(char* out) const;
+
+ private:
+  // Pieces with what stands before them, and after the last, one behind the other.
+  struct Joined {
+    const std::int32_t* which;
+    std::string text;
+    std::vector<std::size_t> ends;
+  };
+  std::size_t rows_, size_ = 0;
+  std::vector<Joined> columns_;
+};
 
 }  // namespace epignn

@@ -95,12 +95,15 @@ nb::bytes rows(const nb::list& columns, const nb::list& pieces, const nb::list& 
   }
   std::vector<Column> laid;
   for (std::size_t c = 0; c < which.size(); ++c) laid.push_back({which[c].data(), &tables[c]});
-  std::string text;
+  const Table table(which[0].size(), laid, texts);
+  nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(table.size())));
+  if (!out.is_valid()) nb::raise_python_error();
+  char* const begin = PyBytes_AS_STRING(out.ptr());
   {
     nb::gil_scoped_release release;
-    text = write_rows(which[0].size(), laid, texts);
+    table.write(begin);
   }
-  return nb::bytes(text.data(), text.size());
+  return out;
 }
 
 }  // namespace

@@ -158,12 +158,12 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
 
 def _print_inferred(result: Result) -> None:
     """The sharpest sets that no fact states."""
-    new = result.inferred
-    say(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
-    for f in range(min(len(new), SHOWN_FACTS)):
-        say(f"  {new.fact(f)}")
-    if len(new) > SHOWN_FACTS:
-        say(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
+    shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
+    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference; the sharpest:")
+    for f in range(len(shown)):
+        say(f"  {shown.fact(f)}")
+    if count > len(shown):
+        say(f"  … and {count - len(shown)} more: --out FILE writes all, --query A B asks for one.")
 
 
 def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:

@@ -17,13 +17,18 @@ def text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:
     >>> text_of_rows([ends, ends], ["(", ", ", ")\n"])
     '(a, a)\n(b, b)\n'
     """
+    return bytes_of_rows(columns, between).decode("utf-8", "surrogatepass")
+
+
+def bytes_of_rows(columns: Sequence[Column], between: Sequence[str]) -> bytes:
+    """The same as UTF-8."""
     module = text_kernels()
     if module is None:
-        return plain_text_of_rows(columns, between)
+        return plain_text_of_rows(columns, between).encode("utf-8", "surrogatepass")
     which = [numbers for numbers, _ in columns]
     pieces = [[piece.encode("utf-8", "surrogatepass") for piece in table] for _, table in columns]
     written: bytes = module.write_rows(which, pieces, [text.encode() for text in between])
-    return written.decode("utf-8", "surrogatepass")
+    return written
 
 
 def plain_text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:

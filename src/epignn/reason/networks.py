@@ -15,7 +15,7 @@ from epignn.errors import BadArgument, lookup
 from epignn.files import json_text
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import write_network
-from epignn.formats.rows import text_of_rows
+from epignn.formats.rows import bytes_of_rows
 from epignn.kernels import Backend
 
 Pair = tuple[str, str]
@@ -101,14 +101,17 @@ def _rows(network: Network) -> list[tuple[str, tuple[str, ...], str]]:
     return [(network.names[i], words[mask], network.names[j]) for i, mask, j in rows]
 
 
-def closed_json(result: Result) -> str:
-    """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same."""
+def closed_json(result: Result) -> tuple[bytes | memoryview, ...]:
+    """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same.
+
+    In pieces of UTF-8, because the text may have hundreds of megabytes.
+    """
     closed = result.closed
     masks, sets = closed.distinct_sets()
     words = [json_text(result.network.calculus.words(mask)) for mask in masks]
     names = [json_text(name) for name in closed.names]
-    rows = text_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
-    return f"[{rows.removesuffix(', ')}]"
+    rows = bytes_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
+    return b"[", memoryview(rows)[:-2], b"]"
 
 
 @dataclass(frozen=True, eq=False)
