@@ -4,6 +4,7 @@ Seconds are of processor time, the shortest of some runs, start-up included. The
 that closes a .csp file, which is put after it, such as `gqr c -C rcc8`: it is then measured in the same run.
 """
 
+import json
 import os
 import resource
 import shlex
@@ -22,6 +23,7 @@ from epignn.formats.csp import write_csp
 from networks import random_boxes
 from record import options, save
 
+COMMAND = str(Path(sys.executable).with_name("epignn"))
 BOXES = ((300, 40), (600, 60), (1000, 100), (2000, 150))
 FORMS = {
     "facts": ("{}(e{}, e{})\n", "txt", "networks.read_networks"),
@@ -51,9 +53,8 @@ def own_seconds(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def closing(folder: Path, quick: bool) -> dict[str, dict[str, float]]:
-    command = str(Path(sys.executable).with_name("epignn"))
     gqr = shlex.split(os.environ.get("GQR_BIN", ""))
-    start = processor_seconds([command, "close", "ec(0,5)", "--query", "0", "5"], 3)
+    start = processor_seconds([COMMAND, "close", "ec(0,5)", "--query", "0", "5"], 3)
     print(f"  start-up {start:.3f} s")
     print(f"  {'boxes':>6} {'closure':>8} " + " ".join(f"{way:>8}" for way in WAYS) + ("      GQR" if gqr else ""))
     figures = {"start": {"seconds": start}}
@@ -62,7 +63,7 @@ def closing(folder: Path, quick: bool) -> dict[str, dict[str, float]]:
         path = folder / f"{regions}.csp"
         path.write_text(write_csp(network))
         row = {"closure": min(own_seconds(lambda network=network: close(network))[0] for _ in range(3))}
-        row |= {way: processor_seconds([command, "close", str(path), *more], 3) for way, more in WAYS.items()}
+        row |= {way: processor_seconds([COMMAND, "close", str(path), *more], 3) for way, more in WAYS.items()}
         if gqr:
             row["gqr_seconds"] = processor_seconds([*gqr, str(path)], 1)
         print(f"  {regions:6} " + " ".join(f"{value:8.3f}" for value in row.values()))
@@ -98,11 +99,29 @@ def alone(read: str, path: Path) -> dict[str, float]:
     return {"seconds": seconds, "peak_mb": peak}
 
 
+def relating(folder: Path, regions: int) -> dict[str, dict[str, float]]:
+    """Polygons of 24 corners, scattered around the places of a grid so that neighbours overlap, as GeoJSON."""
+    rng, side = np.random.default_rng(1), int(regions**0.5) + 1
+    angle = np.linspace(0, 2 * np.pi, 25)[:-1]
+    far = rng.uniform(0.45, 0.75, (regions, 24))
+    place = np.stack(np.divmod(np.arange(regions), side), axis=-1)
+    corners = place[:, None] + np.stack([far * np.cos(angle), far * np.sin(angle)], axis=-1)
+    rings = np.concatenate([corners, corners[:, :1]], axis=1).round(6).tolist()
+    path = folder / "regions.geojson"
+    with path.open("w") as file:
+        features = [{"geometry": {"type": "Polygon", "coordinates": [ring]}} for ring in rings]
+        json.dump({"type": "FeatureCollection", "features": features}, file)
+    seconds = processor_seconds([COMMAND, "relate", str(path), "--json"], 1)
+    print(f"  relate {regions:,} polygons: {seconds:.1f} s")
+    return {"relate": {"regions": regions, "seconds": seconds}}
+
+
 def main() -> None:
     chosen = options(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         figures = closing(Path(folder), chosen.quick)
         figures |= reading(Path(folder), 100_000 if chosen.quick else 10_000_000)
+        figures |= relating(Path(folder), 1_000 if chosen.quick else 100_000)
     save("files", figures, chosen)
 
 
