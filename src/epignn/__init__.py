@@ -2,9 +2,8 @@
 
 >>> from epignn import Network, close, load
 >>> facts = [("a", "ec", "b"), ("b", "ntpp", "c"), ("a", "tppi", "d"), ("d", "po", "c")]
->>> rcc8 = load("rcc8")
->>> rcc8.format(close(Network.of(rcc8, facts)).relations("a", "c"))
-'PO'
+>>> close(Network.of(load("rcc8"), facts)).relations("a", "c")
+('PO',)
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Tables: data frames from files, and networks as files with one column a thing, or as arrays."""
+"""Tables: columns of data frames, and networks as files with one column a thing, or as arrays."""
 
 import csv
 import io
@@ -28,23 +28,6 @@ def column(frame: Any, name: str) -> Any:
     if name not in list(frame.columns):
         raise BadArgument(str(unknown("column", name, map(str, frame.columns))))
     return frame[name]
-
-
-def read_frame(path: Path) -> Any:
-    """A data frame of pandas from a file: `.csv`, `.tsv`, `.parquet` or `.xlsx`.
-
-    Raises:
-        BadArgument: pandas is not installed, or the suffix is none of these.
-    """
-    pandas = optional("pandas", f"reading {path.name}")
-    name = path.name.casefold().removesuffix(".gz")
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".csv": pandas.read_csv,
-        ".tsv": lambda file: pandas.read_csv(file, sep="\t"),
-        ".parquet": pandas.read_parquet,
-        ".xlsx": pandas.read_excel,
-    }
-    return lookup("suffix of a table", Path(name).suffix, readers)(path)
 
 
 def table_text(network: Network, delimiter: str = ",") -> str:

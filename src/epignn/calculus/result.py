@@ -110,7 +110,7 @@ class Result:
         place = int(np.searchsorted(pairs, pair))
         return int(masks[place]) if place < len(pairs) and pairs[place] == pair else None
 
-    def relations(self, head: str, tail: str) -> int:
+    def mask(self, head: str, tail: str) -> int:
         """What may hold from head to tail, as a mask; everything, where the algorithm kept nothing of the pair."""
         i, j = self.network.position(head), self.network.position(tail)
         calculus = self.network.calculus
@@ -121,14 +121,14 @@ class Result:
         turned = self._kept(j, i)
         return calculus.anything if turned is None else calculus.converse(turned)
 
-    def words(self, head: str, tail: str) -> tuple[str, ...]:
-        """What may hold from head to tail, in the words of the calculus.
+    def relations(self, head: str, tail: str) -> tuple[str, ...]:
+        """What may hold from head to tail, as names; `mask` gives the same set as bits.
 
         >>> from epignn import Network, close, load
-        >>> close(Network.of(load("rcc8"), [("a", "tpp", "b"), ("b", "tpp", "c")])).words("a", "c")
+        >>> close(Network.of(load("rcc8"), [("a", "tpp", "b"), ("b", "tpp", "c")])).relations("a", "c")
         ('TPP', 'NTPP')
         """
-        return self.network.calculus.words(self.relations(head, tail))
+        return self.network.calculus.words(self.mask(head, tail))
 
     def matrix(self) -> Masks:
         """The set of every pair, as masks: `matrix[i, j]` from entity i to entity j, in the order of the names."""

@@ -26,14 +26,17 @@ from epignn.formats.raw import Place, RawFact, RawNetwork, compiled, numbered, p
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
 
+NO_TEXT = (".npz", ".parquet", ".xlsx")
+"""Suffixes of files that are no text; `epignn.formats.frames` reads them."""
 SHOWN = 5
 """Relation names that an error lists."""
 
 
 def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Network]:
-    """Read the networks of a file, in the format of its suffix (`.csp`, `.json`, `.csv`, `.tsv`, also with `.gz`).
+    """Read the networks of a file, in the format of its suffix.
 
-    Everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
+    These are `.csp`, `.json`, `.csv` and `.tsv`, also with `.gz`, `.npz`, and, by pandas, `.parquet` and `.xlsx`;
+    everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
     calculus, the one that the file names is taken, or the first that knows all its relation names.
 
     Raises:
@@ -49,8 +52,12 @@ def read_raw(path: Path | str) -> list[RawNetwork]:
         with readable(file):
             text = decode(read_bounded(sys.stdin.buffer, most_bytes()), file)
         return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
-    text = read_text(path)
     suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
+    if suffix in NO_TEXT:
+        from epignn.formats.frames import READERS
+
+        return READERS[suffix](Path(path))
+    text = read_text(path)
     return PARSERS.get(suffix.removeprefix("."), parse_facts)(text, file)
 
 

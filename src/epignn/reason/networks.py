@@ -77,7 +77,7 @@ def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict
         document["conflict"] = [fact.to_list() for fact in result.conflict]
         document["conflict_is_minimal"] = result.conflict_is_minimal
     elif query:
-        relations = list(calculus.words(result.relations(*query)))
+        relations = list(calculus.words(result.mask(*query)))
         document["query"] = {"head": query[0], "tail": query[1], "relations": relations}
     elif closed:
         document["closed"] = _rows(result.closed)

@@ -86,8 +86,8 @@ def close(network: Network, backend: Backend = "auto") -> Result:
     >>> rcc8 = load("rcc8")
     >>> facts = [("a", "ec", "b"), ("b", "ntpp", "c"), ("a", "tppi", "d"), ("d", "po", "c")]
     >>> result = close(Network.of(rcc8, facts))
-    >>> result.answer, rcc8.format(result.relations("a", "c"))
-    (<Answer.CONSISTENT: 'consistent'>, 'PO')
+    >>> result.answer, result.relations("a", "c")
+    (<Answer.CONSISTENT: 'consistent'>, ('PO',))
     """
     start = time.perf_counter()
     closure = dense_closure(network.calculus, len(network.names), backend)
