@@ -10,7 +10,6 @@
 An inconsistent network is an answer, not an error: see the result objects of `epignn.calculus`.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -56,6 +55,8 @@ def near_misses(name: str, known: Iterable[str], most: int = 2) -> list[str]:
     >>> near_misses("NTTP", ["NTPP", "DC"])
     ['NTPP']
     """
+    import difflib  # here, because few commands meet a name that they do not know
+
     by_folded = {other.casefold(): other for other in known}
     close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5)
     return [by_folded[folded] for folded in close]

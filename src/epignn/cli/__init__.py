@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SEVERAL = ("--k", "--b")
 """Options that take several numbers."""
+SYMBOLIC = frozenset({"calculus", "check", "close", "entails", "explain", "export", "info", "realise", "relate"})
+"""Commands that multiply no matrices."""
 BAD_INPUT, FAULT, INTERRUPTED, ENDED = 2, 70, 130, 143
 """Exit codes, the last three as shells and `sysexits.h` have them."""
 
@@ -53,6 +55,9 @@ def main() -> None:
     """Run `epignn`; what goes wrong becomes one line and an exit code, never a traceback."""
     with suppress(ValueError):  # in a thread, where nobody can be told of signals
         signal.signal(signal.SIGTERM, _end)
+    if sys.argv[1:2] and sys.argv[1] in SYMBOLIC:
+        # numpy would start a thread for every core, which takes longer than a small question.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         sys.exit(_run())
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from epignn.calculus import load
+from epignn.cli.networks import Vocabulary
 from epignn.cli.output import emit_json, kept, progress, say, table
 from epignn.cli.relate import (
     Backwards,
@@ -13,7 +14,9 @@ from epignn.cli.relate import (
     Layer,
     Name,
     Precision,
+    Reading,
     SkipBad,
+    Snap,
     Start,
     check_claims,
     read_world,
@@ -112,6 +115,8 @@ def check(
     backwards: Backwards = False,
     layer: Layer = "",
     precision: Precision = 0.0,
+    snap: Snap = 0.0,
+    vocabulary: Vocabulary = None,
     skip_bad: SkipBad = False,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
@@ -124,8 +129,8 @@ def check(
     from epignn.data.prove import METHODS
 
     if against is not None:
-        world = read_world(against, calculus, name, start, end, backwards, layer, precision, skip_bad)
-        check_claims(files, world, as_json)
+        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
+        check_claims(files, read_world(against, how), as_json)
         return
     lookup("algorithm", algorithm, METHODS)
     from epignn.tasks.check import Asked, check_file

@@ -33,6 +33,7 @@ File = Annotated[
         "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf), or a folder of such files; - is standard input."
     ),
 ]
+Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
 CalculusName = Annotated[
     str | None,
     typer.Option("--calculus", help="A name from `epignn calculus list` or a .toml file; guessed if left out."),
@@ -40,9 +41,9 @@ CalculusName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _read(file: str, calculus: str | None, number: int | None, vocabulary: Path | None = None) -> list[Network]:
+def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
     if Path(file).suffix.casefold() in RDF:
-        return [_read_rdf(Path(file), vocabulary).network]
+        return [read_statements(Path(file)).network]
     known = load(calculus) if calculus else None
     if _is_folder(file):
         networks = [
@@ -69,10 +70,14 @@ def _is_folder(name: str) -> bool:
         return False
 
 
-def _read_rdf(path: Path, vocabulary: Path | None) -> "Statements":
-    from epignn.bridges.rdf import Vocabulary, read_rdf
+def read_statements(
+    path: Path, vocabulary: Path | None = None, name: str = "", skip_bad: bool = False
+) -> "Statements":
+    """What an RDF file says, in the vocabulary of a file if there is one."""
+    from epignn.bridges.rdf import read_rdf
+    from epignn.bridges.vocabularies import Vocabulary
 
-    return read_rdf(path, Vocabulary.read(vocabulary) if vocabulary else None)
+    return read_rdf(path, Vocabulary.read(vocabulary) if vocabulary else None, name, skip_bad)
 
 
 def close(
@@ -103,9 +108,13 @@ def close(
     inferred: Annotated[
         bool, typer.Option("--inferred", help="Only pairs of which no fact tells go to --out.")
     ] = False,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")
-    ] = None,
+    vocabulary: Vocabulary = None,
+    provenance: Annotated[
+        str, typer.Option(metavar="IRI", help="For RDF: mark every inferred statement as derived from this.")
+    ] = "",
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="For RDF: pass over what is no relation, and count it.")
+    ] = False,
     backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
@@ -121,7 +130,9 @@ def close(
 
     lookup("algorithm", algorithm, ALGORITHMS)
     with workers_of(workers, ray_address) as them, working(f"{algorithm}: {file}"):
-        networks = _read(file, calculus, number, vocabulary)
+        is_rdf = Path(file).suffix.casefold() in RDF
+        told = read_statements(Path(file), vocabulary, "", skip_bad) if is_rdf else None
+        networks = [told.network] if told else _read(file, calculus, number)
         if len(networks) == 1 or them.count == 1:
             results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
         else:
@@ -129,7 +140,9 @@ def close(
         whole = len(results) == 1 and results[0].consistent and not query
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
-        _write(results, out, form, inferred, file, vocabulary)
+        _write(results, out, form, inferred, file, told, provenance)
+    for note in told.notes if told else ():
+        say(f"note: {note}", err=True)
     if as_json and len(documents) == 1:
         emit_json(documents[0], **({"closed": closed_json(results[0])} if whole else {}))
     elif as_json:
@@ -162,14 +175,23 @@ def _by_workers(
     return [result for part in found for result in part]
 
 
-def _write(results: list[Result], out: Path, form: str, inferred: bool, file: str, vocabulary: Path | None) -> None:
+def _write(
+    results: list[Result],
+    out: Path,
+    form: str,
+    inferred: bool,
+    file: str,
+    told: "Statements | None",
+    provenance: str,
+) -> None:
     """Write what is known of every pair, or only what no fact tells."""
     if out.suffix.casefold() in RDF:
         from epignn.bridges.rdf import inferred_rdf, write_rdf
 
-        if Path(file).suffix.casefold() not in RDF:
+        if told is None:
             raise BadArgument(f"{file} has no IRIs to write RDF with; write .csv or .json instead.")
-        write_rdf(inferred_rdf(_read_rdf(Path(file), vocabulary), results[0].closed), out)
+        if results[0].consistent:  # of what clashes nothing can be said to follow
+            write_rdf(told, inferred_rdf(told, results[0].closed, provenance), out)
         return
     from epignn.bridges.tables import write_out
 
@@ -197,10 +219,10 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
     if result.answer is Answer.UNDECIDED:
         say("The search reached its limit.")
     if query:
-        say(f"{calculus.format(result.relations(*query))}({query[0]}, {query[1]})")
+        say(f"{calculus.format(result.mask(*query))}({query[0]}, {query[1]})")
     elif len(network.names) <= SHOWN_ENTITIES:
         names = network.names
-        rows = [(a, *(calculus.format(result.relations(a, b)).replace("|", " ") for b in names)) for a in names]
+        rows = [(a, *(calculus.format(result.mask(a, b)).replace("|", " ") for b in names)) for a in names]
         table(("", *names), rows, "row to column")
     else:
         _print_inferred(result)
@@ -208,12 +230,12 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
 
 def _print_inferred(result: Result) -> None:
     """The sharpest sets that no fact states."""
-    new = result.inferred
-    say(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
-    for f in range(min(len(new), SHOWN_FACTS)):
-        say(f"  {new.fact(f)}")
-    if len(new) > SHOWN_FACTS:
-        say(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
+    shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
+    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference; the sharpest:")
+    for f in range(len(shown)):
+        say(f"  {shown.fact(f)}")
+    if count > len(shown):
+        say(f"  … and {count - len(shown)} more: --out FILE writes all, --query A B asks for one.")
 
 
 def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
@@ -221,7 +243,7 @@ def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
     rows = []
     for number, result in enumerate(results[:SHOWN_NETWORKS], start=1):
         network = result.network
-        found = network.calculus.format(result.relations(*query)) if query and result.consistent else ""
+        found = network.calculus.format(result.mask(*query)) if query and result.consistent else ""
         row = (number, network.title, len(network.names), len(network), result.answer, found)
         rows.append(row[: len(columns)])
     table(columns, rows)
@@ -261,7 +283,7 @@ def entails(
         for (a, relations, b), answer in zip(found.asked, found.found, strict=True):
             say(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
             if (shown := answer.counterexample) is not None:
-                mask = closure(shown).relations(a, b)
+                mask = closure(shown).mask(a, b)
                 say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
         raise typer.Exit(1)

@@ -47,16 +47,21 @@ def emit_text(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def emit_json(document: dict[str, Any], **written: str) -> None:
+def emit_json(document: dict[str, Any], **written: Iterable[bytes | memoryview]) -> None:
     """Write one JSON document on standard output and nothing else: a line a key, for `indent` is slow.
 
     Args:
         document: its keys and values.
-        written: further keys, whose values are JSON already.
+        written: further keys, whose values are JSON already, as pieces of UTF-8.
     """
-    values = {key: _json(value) for key, value in document.items()} | written
-    lines = [f"  {json.dumps(key)}: {value}" for key, value in values.items()]
-    typer.echo("{\n" + ",\n".join(lines) + "\n}")
+    lines = [f"  {json.dumps(key)}: {_json(value)}" for key, value in document.items()]
+    typer.echo("{\n" + ",\n".join(lines), nl=False)
+    for key, pieces in written.items():
+        typer.echo(f",\n  {json.dumps(key)}: ", nl=False)
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+    typer.echo("\n}")
 
 
 def _json(value: object) -> str:
