@@ -103,7 +103,7 @@ def train(
         emit_json({"data": what, **_told(run, out)})
         return
     if run.ended_before:
-        say(f"{out}: this run had ended already; choose another folder for a new one")
+        say(f"{out}: this run had ended already; more training.epochs extend it, another folder holds a new one")
     say(f"{out}: {_result(run)}")
     if run.calibration:
         say(f"{out}: {run.calibration}")
@@ -115,11 +115,13 @@ def _result(run: "Run") -> str:
     epochs_run = f"{count} epoch{'s' * (count > 1)}"
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
-    early = ""
+    ended = ""
     if count < training.epochs * training.starts:
-        early = f"; none of the last {training.patience} was better, so training ended"
+        ended = f"; none of the last {training.patience} was better, so training ended"
+    elif run.rising:
+        ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
-    return f"{reached} in epoch {best['epoch']} of {epochs_run}{early}"
+    return f"{reached} in epoch {best['epoch']} of {epochs_run}{ended}"
 
 
 def _told(run: "Run", out: Path) -> dict[str, Any]:
@@ -128,6 +130,7 @@ def _told(run: "Run", out: Path) -> dict[str, Any]:
         "out": str(out),
         "epochs": len(run.history),
         "ended_early": len(run.history) < training.epochs * training.starts,
+        "still_improving": run.rising,
         "metric": run.objective.metric,
         "validation": run.best["validation"],
         "calibration": run.calibration.to_dict() if run.calibration else None,

@@ -94,7 +94,7 @@ class Trained:
 
 
 class RunFolder:
-    """A folder in which a run is kept.
+    """A folder in which a run is kept. With another number of epochs, or another patience, it is the same run.
 
     Raises:
         BadFile: it cannot be made.
@@ -123,16 +123,24 @@ class RunFolder:
 
 def _refuse_other(path: Path, there: RunConfig, this: RunConfig) -> None:
     """Refuse to go on in the folder of another run, and say what differs."""
+    starts = max(config.experiment.training.starts for config in (there, this))
+    free = {"training.epochs", "training.patience"} if starts == 1 else set()
     differ = [
-        f"{key}: {old!r} there, {new!r} now"
+        f"{key}: {_brief(old)} there, {_brief(new)} now"
         for key, (old, new) in _settings(there, this).items()
-        if old != new and not (key == "digest of the data" and not old)
+        if old != new and key not in free and not (key == "digest of the data" and not old)
     ]
     if differ:
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         raise BadArgument(
             f"{path} holds another run ({'; '.join(differ[:3])}{more}); choose another folder with --out."
         )
+
+
+def _brief(value: object) -> str:
+    """A setting in a message, cut where it is long."""
+    told = repr(value)
+    return told if len(told) <= 80 else f"{told[:77]}..."
 
 
 def _settings(*configs: RunConfig) -> dict[str, tuple[Any, ...]]:
