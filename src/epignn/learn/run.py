@@ -187,5 +187,6 @@ def _train(
             if calibration is not None:
                 save_calibration(out, calibration)  # last: where it is missing, all of this is done again
     name = experiment.name if out is None else str(out)
-    trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
+    chosen = () if calibration is None else (calibration.temperature, calibration.answers)
+    trained = Trained(name, model, config, *chosen)
     return Run(trained, objective, history, calibration, ended_before=not ran)
