@@ -1,4 +1,4 @@
-"""Knowledge graphs whose missing links are to be found: the GraIL splits, a folder, or one file of triples."""
+"""Knowledge graphs whose missing links are to be found: published splits, a folder, or one file of triples."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,26 @@ from pathlib import Path
 import numpy as np
 
 from epignn.data.graph import Graph, Ints, Side
-from epignn.errors import BadFile, near_misses, unknown
+from epignn.errors import BadFile, lookup, near_misses, unknown
 from epignn.formats.triples import Triples as TriplesFile
 from epignn.formats.triples import read_triples
-from epignn.tasks import SPLITS
+from epignn.tasks import SAME, SPLITS
 from epignn.tasks.api import Links, LinkTask
-from epignn.tasks.registry import locate
+from epignn.tasks.pykeen import folder_of as carried
+from epignn.tasks.registry import find, locate
 
-NAMED = {"wn18rr": "WN18RR", "fb237": "fb237", "fb15k-237": "fb237", "fb15k237": "fb237"}
+NAMED = {"wn18rr": "WN18RR", "fb237": "fb237", "nell": "nell"}
 """How the files of a family of splits are called."""
+WHOLE = {"wn18rr": "WN18RR", "fb237": "FB15k-237"}
+"""How the whole graph of a family is called, of which its splits are parts."""
+CLUSTERED = {
+    "wn18rr-e": "wn18rr_E",
+    "codex-m-e": "codex_m_E",
+    "hetionet-e": "hetionet_E",
+    "fb237-er": "fb15k-237_ER",
+    "codex-m-er": "codex_m_ER",
+}
+"""Splits into clusters, and how their folders are called."""
 NAMED_UNSEEN = 5
 """So many relations that training never saw are named in a note."""
 HELD_OUT = 0.1
@@ -25,17 +36,57 @@ HELD_OUT = 0.1
 
 @dataclass(frozen=True)
 class Grail(LinkTask):
-    """A published inductive split, `wn18rr:v1` … `fb237:v4`: the test graph has other entities than the first."""
+    """An inductive split of GraIL, `wn18rr:v1` … `nell:v4`: the test graph has other entities than the first.
+
+    Without a version, the whole graph: `wn18rr` and `fb237` are tested on the entities that they are trained on.
+    """
 
     task: str = "wn18rr:v1"
 
     def links(self, seed: int) -> Links:
-        """The two graphs of the split, below EPIGNN_DATA or where `epignn data get` put them."""
-        family = NAMED[self.task.partition(":")[0].casefold()]
+        """The graphs of the split, below EPIGNN_DATA or where `epignn data get` put them."""
+        word = self.task.partition(":")[0].casefold()
+        family = SAME.get(word, word)
+        if not self.version and family in WHOLE:
+            return read_folder(locate(WHOLE[family], "train.txt").parent)
         if self.version not in ("v1", "v2", "v3", "v4"):
-            raise unknown("split", self.task, SPLITS)
-        name = f"{family}_{self.version}"
+            raise unknown("split", self.task, [*SPLITS, *(f"nell:v{n}" for n in (1, 2, 3, 4)), *WHOLE])
+        name = f"{NAMED[family]}_{self.version}"
         return read_folder(locate(name, f"{name}/train.txt").parent)
+
+
+@dataclass(frozen=True)
+class Clustered(LinkTask):
+    """An inductive split into clusters of a graph, in which PageRank is no shortcut (Shomer and others, 2024).
+
+    `wn18rr-e`, `codex-m-e` and `hetionet-e` are tested on new entities, `fb237-er` and `codex-m-er` on new
+    relations too. The test graph is the first, or `:1` for the second.
+    """
+
+    task: str = "wn18rr-e"
+
+    def links(self, seed: int) -> Links:
+        """The training graph and one of the test graphs."""
+        name = CLUSTERED[self.task.partition(":")[0].casefold()]
+        tests = [file.removesuffix("_graph.txt") for file in find(name).files if file.endswith("_graph.txt")]
+        numbers = {test.removeprefix("test_"): test for test in tests if test != "train"}
+        test = lookup(f"test graph of {self.task}", self.version or "0", numbers)
+        train, notes = side_of([locate(name, "train_graph.txt"), locate(name, "valid_samples.txt"), None], None)
+        there = [locate(name, f"{test}_graph.txt"), None, locate(name, f"{test}_samples.txt")]
+        learnt = _first_relations(train, len(np.unique(train.graph.facts[:, 1])))
+        tested, more = side_of(there, learnt.graph.relations)
+        return Links(learnt, tested, (*notes, *more))
+
+
+@dataclass(frozen=True)
+class Carried(LinkTask):
+    """A small graph that PyKEEN carries, `nations`, `umls` or `kinships`, tested on the entities of training."""
+
+    task: str = "nations"
+
+    def links(self, seed: int) -> Links:
+        """Its three files, wherever they are."""
+        return read_folder(carried(self.task.casefold()))
 
 
 @dataclass(frozen=True)
@@ -85,12 +136,20 @@ def _part(folder: Path, part: str) -> Path | None:
 
 
 def _read_side(folder: Path, relations: tuple[str, ...] | None) -> tuple[Side, list[str]]:
-    """A folder's three files; relations come from its facts unless they are given, others behind them."""
-    path = _part(folder, "train")
-    if path is None:
+    """A folder's three files; see `side_of`."""
+    if _part(folder, "train") is None:
         raise BadFile("there is no train.txt in it; a split has train.txt, valid.txt and test.txt.", str(folder))
-    facts = read_triples(path)
-    others = [read_triples(p) if (p := _part(folder, part)) else None for part in ("valid", "test")]
+    return side_of([_part(folder, part) for part in ("train", "valid", "test")], relations)
+
+
+def side_of(paths: Sequence[Path | None], relations: tuple[str, ...] | None) -> tuple[Side, list[str]]:
+    """Files of facts, validation and test triples, of which the last two may be missing.
+
+    Relations come from the facts unless they are given; others stand behind them.
+    """
+    assert paths[0] is not None
+    facts, *others = (None if path is None else read_triples(path) for path in paths)
+    assert facts is not None
     files = [facts, *(o for o in others if o is not None)]
     entities = entity_names(files)
     known = relations if relations is not None else tuple(sorted(facts.relations))
@@ -100,7 +159,7 @@ def _read_side(folder: Path, relations: tuple[str, ...] | None) -> tuple[Side, l
     held = [none if o is None else encode(o, entities, vocabulary) for o in others]
     alone = len(entities) - len(np.unique(graph.facts[:, ::2]))
     if alone:
-        notes.append(f"{folder}: {alone:,} entities occur in no fact, only in valid or test")
+        notes.append(f"{paths[0].parent}: {alone:,} entities occur in no fact, only in valid or test")
     return Side(graph, held[0], held[1]), notes
 
 
