@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -291,6 +292,8 @@ def predict(
     ] = False,
     device: Device = "cpu",
     code: Code = [],
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
@@ -303,9 +306,13 @@ def predict(
     if trained.config.ranks:
         from epignn.cli.links import Asked, predict_links
         from epignn.reason.links import Links
+        from epignn.workers import workers_of
 
         asked = Asked(head, relation, queries, every, top, include_known, least, paths)
-        return predict_links(Links(trained, *others), file, asked, out, as_json)
+        with workers_of(workers, ray_address) as them:
+            if them.count > 1 and out is None:
+                raise BadArgument("several workers write shards of a file: name it by --out.")
+            return predict_links(Links(trained, *others), file, asked, out, as_json, them, code)
     if others:
         raise BadArgument("models of links answer together; ask others one after the other.")
     from epignn.reason.neural import Neural
