@@ -20,11 +20,11 @@ from epignn.report.trial import Trial, is_hopeless, run_trial
 from epignn.workers import workers_of
 
 ROOT = Path(__file__).parents[2]
-SMALL = ("data.per_label=4", "data.k=[2]", "data.b=[1]", "training.epochs=2", "training.starts=1")
+SMALL = ("data.per_label=16", "data.k=[2]", "data.b=[2]", "training.epochs=2", "training.starts=1")
 SPACE = Space(
     "rcc8-paper",
     SMALL,
-    tried={"training.learning_rate": Range(0.001, 0.1, log=True), "training.batch_size": ("8", "16"),
+    tried={"training.learning_rate": Range(0.0001, 0.3, log=True), "training.batch_size": ("8", "16"),
            "model.rounds": Range(2, 5)},
 )  # fmt: skip
 
@@ -46,7 +46,7 @@ def test_trials_are_within_the_space(found):
     assert [trial["number"] for trial in search.trials] == [*range(6)]
     for trial in search.trials:
         values = dict(text.split("=") for text in trial["settings"])
-        assert 0.001 <= float(values["training.learning_rate"]) <= 0.1
+        assert 0.0001 <= float(values["training.learning_rate"]) <= 0.3
         assert values["training.batch_size"] in ("8", "16")
         assert 2 <= int(values["model.rounds"]) <= 5
         load_experiment("rcc8-paper", trial["settings"])
@@ -161,6 +161,8 @@ def test_a_space_is_data(tmp_path):
         ("[space]\nx = [1]\n", "has to name what is trained"),
         (GOOD.replace("[8, 16]", "8"), "must be a list of values"),
         (GOOD.replace("[8, 16]", "{ low = 3, high = 2 }"), "low must be below high"),
+        (GOOD.replace("[8, 16]", "{ low = 3 }"), "needs both ends"),
+        (GOOD.replace("[8, 16]", "{ low = 'x', high = 2 }"), "low must be int or float"),
         (GOOD.replace("[8, 16]", "{ low = 0, high = 2, log = true }"), "above 0 on a logarithmic scale"),
         (GOOD.replace("batch_size", "batch"), "training.batch = 8: .*Unknown key 'training.batch'"),
         ("epochs = 3\n" + GOOD, "Unknown key 'epochs'"),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
-from epignn.cli.workers import RayAddress, WorkersOption
+from epignn.cli.workers import PANEL, RayAddress, WorkersOption
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -73,12 +74,23 @@ def train(
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     track: Track = None,
     code: Code = [],
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Processes that share every step, of this machine; worthwhile where a step is long. torchrun "
+            "starts them on several machines.",
+            rich_help_panel=PANEL,
+        ),
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
     import torch
 
     from epignn.learn.config import experiment_for
+    from epignn.learn.group import group
+    from epignn.learn.launch import launch
     from epignn.learn.run import objective_of
     from epignn.learn.run import train as train_run
     from epignn.report.record import circumstances
@@ -88,8 +100,14 @@ def train(
     experiment = experiment_for(what, chosen, calculus, preset, code)
     named = [experiment.model.kind, experiment.data.task, experiment.objective.kind]
     files: list[Path | str] = [*code, *(name.rpartition(":")[0] for name in named if ".py:" in name)]
+    if workers > 1 and "RANK" not in os.environ:
+        raise typer.Exit(launch(workers, sys.argv[1:], threads))
+    them = group()
     with progress("data") as report:
         objective = objective_of(experiment, seed, device, files, report)
+    if them.rank:  # the first tells of all
+        train_run(experiment, objective, seed=seed, out=out, device=device, code=files, group=them)
+        return
     for note in objective.notes():
         say(note, err=True)
     record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
@@ -104,7 +122,15 @@ def train(
             curve(epoch)
 
         run = train_run(
-            experiment, objective, seed=seed, out=out, device=device, code=files, record=record, report=follow
+            experiment,
+            objective,
+            seed=seed,
+            out=out,
+            device=device,
+            code=files,
+            record=record,
+            report=follow,
+            group=them,
         )
     if as_json:
         emit_json({"data": what, **_told(run, out)})

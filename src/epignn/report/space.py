@@ -125,7 +125,13 @@ def _tried(key: str, value: object, where: str) -> Tried:
         return tuple(json.dumps(one) for one in value)
     if not isinstance(value, dict):
         raise BadFile(f"{key} must be a list of values, or {{ low = …, high = … }}.", where)
-    found = built(Range, value, where, f"{key}.")
+    for name, one in value.items():
+        kinds: tuple[type, ...] = (bool,) if name == "log" else (int, float)
+        if type(one) not in kinds:
+            raise BadFile(f"{key}.{name} must be {' or '.join(kind.__name__ for kind in kinds)}.", where)
+    if not {"low", "high"} <= set(value):
+        raise BadFile(f"{key} needs both ends: {{ low = …, high = … }}.", where)
+    found = Range(**value)  # whole numbers stay whole
     if not found.low < found.high or (found.log and found.low <= 0):
         raise BadFile(f"{key}: low must be below high, and above 0 on a logarithmic scale.", where)
     return found
