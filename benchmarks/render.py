@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from epignn.calculus import CALCULI, load
+from epignn.calculus.vocabulary import unions, vocabulary
 from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import GROUNDS, suite_of_models
@@ -224,6 +226,22 @@ def distilled_rules(results: Results) -> str:
     return markdown(*rules_table(results.runs("distil", "clutrr*.json")))
 
 
+def words_table(name: str) -> Callable[[Results], str]:
+    """The words of a calculus, with what they mean."""
+
+    def block(results: Results) -> str:
+        calculus = load(name)
+        columns, lines = vocabulary(calculus)
+        several = [
+            f"`{word}` stands for {' or '.join(meant.split('|'))}" for word, meant in unions(calculus).items()
+        ]
+        cells = [[f"`{cell}`" if c < 2 else cell for c, cell in enumerate(line)] for line in lines]
+        table = markdown(columns, cells).replace("---:", "---")
+        return f"{table}\n\n{'; '.join(several)}." if several else table
+
+    return block
+
+
 def calibration_sentence(results: Results) -> str:
     """What calibration did to the shipped models."""
     shown = []
@@ -307,6 +325,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }
 

@@ -68,7 +68,7 @@ def test_the_readme_is_short():
 @pytest.mark.parametrize(("command", "output"), shown())
 def test_commands_print_what_is_shown(command, output):
     folder = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]}
+    environment = {**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"], "COLUMNS": "100"}
     run = subprocess.run(
         command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
