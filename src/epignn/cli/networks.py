@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
-from epignn.cli.output import emit_json, say, table, working
+from epignn.cli.facts import CalculusName, File, read_facts
+from epignn.cli.output import emit_json, matrix, say, table, working
 from epignn.errors import BadArgument, lookup
-from epignn.formats.told import Told
 
 if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
@@ -21,25 +20,14 @@ if TYPE_CHECKING:
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
-File = Annotated[
-    str,
-    typer.Argument(
-        help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json, .csv or .tsv, '
-        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf); - is standard input."
-    ),
-]
 Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
-CalculusName = Annotated[
-    str | None,
-    typer.Option("--calculus", help="A name from `epignn calculus list` or a .toml file; guessed if left out."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
     if Path(file).suffix.casefold() in RDF:
         return [read_statements(Path(file)).network]
-    networks = Told.read(file, must_exist=False).all_networks(load(calculus) if calculus else None)
+    networks = read_facts(file, calculus)
     if number is None:
         return networks
     if not 1 <= number <= len(networks):
@@ -168,20 +156,22 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
         say("The search reached its limit.")
-    if query:
+    if query and result.mask(*query) == calculus.anything:
+        say(f"Nothing follows: any relation may hold from {query[0]} to {query[1]}.")
+    elif query:
         say(f"{calculus.format(result.mask(*query))}({query[0]}, {query[1]})")
     elif len(network.names) <= SHOWN_ENTITIES:
         names = network.names
         rows = [(a, *(calculus.format(result.mask(a, b)).replace("|", " ") for b in names)) for a in names]
-        table(("", *names), rows, "row to column")
+        matrix(("", *names), rows, "What may hold from the left to the top (* is anything)", " to ")
     else:
         _print_inferred(result)
 
 
 def _print_inferred(result: Result) -> None:
-    """The sharpest sets that no fact states."""
+    """The smallest sets that no fact states."""
     shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
-    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference; the sharpest:")
+    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference. What is known best:")
     for f in range(len(shown)):
         say(f"  {shown.fact(f)}")
     if count > len(shown):
