@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
-from epignn.cli.output import emit_json, progress, say, table, working
+from epignn.cli.facts import CalculusName, File, read_facts
+from epignn.cli.output import emit_json, matrix, progress, say, table, working
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument, lookup
-from epignn.formats.told import Told
 
 if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
@@ -26,36 +25,24 @@ BATCH, BATCHES = 256, 8
 """Networks that a worker is given at once, at most, and how often it is given some, at least."""
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
-File = Annotated[
-    str,
-    typer.Argument(
-        help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json, .csv or .tsv, '
-        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf), or a folder of such files; - is standard input."
-    ),
-]
 Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
-CalculusName = Annotated[
-    str | None,
-    typer.Option("--calculus", help="A name from `epignn calculus list` or a .toml file; guessed if left out."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
     if Path(file).suffix.casefold() in RDF:
         return [read_statements(Path(file)).network]
-    known = load(calculus) if calculus else None
     if _is_folder(file):
         networks = [
             replace(network, title=f"{path.name}: {network.title}" if network.title else path.name)
             for path in sorted(Path(file).iterdir())
             if path.is_file() and not path.name.startswith(".")
-            for network in Told.read(str(path)).all_networks(known)
+            for network in read_facts(str(path), calculus)
         ]
         if not networks:
             raise BadArgument(f"{file} is a folder without files.")
     else:
-        networks = Told.read(file, must_exist=False).all_networks(known)
+        networks = read_facts(file, calculus)
     if number is None:
         return networks
     if not 1 <= number <= len(networks):
@@ -218,20 +205,22 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
         say("The search reached its limit.")
-    if query:
+    if query and result.mask(*query) == calculus.anything:
+        say(f"Nothing follows: any relation may hold from {query[0]} to {query[1]}.")
+    elif query:
         say(f"{calculus.format(result.mask(*query))}({query[0]}, {query[1]})")
     elif len(network.names) <= SHOWN_ENTITIES:
         names = network.names
         rows = [(a, *(calculus.format(result.mask(a, b)).replace("|", " ") for b in names)) for a in names]
-        table(("", *names), rows, "row to column")
+        matrix(("", *names), rows, "What may hold from the left to the top (* is anything)", " to ")
     else:
         _print_inferred(result)
 
 
 def _print_inferred(result: Result) -> None:
-    """The sharpest sets that no fact states."""
+    """The smallest sets that no fact states."""
     shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
-    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference; the sharpest:")
+    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference. What is known best:")
     for f in range(len(shown)):
         say(f"  {shown.fact(f)}")
     if count > len(shown):
