@@ -24,6 +24,7 @@ COMMANDS = MappingProxyType(
         "distil": "distil.distil",
         "reproduce": "reproduce.reproduce",
         "tune": "tune.tune",
+        "settings": "settings.settings",
         "demo": "demo.demo",
         "serve": "serve.serve",
         "info": "info.info",
