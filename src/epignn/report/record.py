@@ -15,6 +15,9 @@ from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.version import __version__
 
+RECORDS = "*.json"
+"""How the files of records are called."""
+
 
 def circumstances() -> dict[str, Any]:
     """Versions, machine and commit, as they are now."""
@@ -80,7 +83,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_records(folder: Path, pattern: str = "*.json") -> list[dict[str, Any]]:
+def read_records(folder: Path, pattern: str = RECORDS) -> list[dict[str, Any]]:
     """All records of a folder, by name."""
     return [_read(path) for path in sorted(folder.glob(pattern))]
 
