@@ -65,9 +65,11 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
     for command in commands(page):
         if command.startswith(LONG):
             continue
+        if command.startswith("epignn train") and ".tsv" in command:
+            command += " --set training.epochs=3"
         for words, fewer in SMALLER.items():
-            command = command.replace(words, fewer)
-        if command.startswith("epignn train"):
+            command = command if ".tsv" in command else command.replace(words, fewer)
+        if command.startswith("epignn train") and ".tsv" not in command:
             command += " --set data.walks=100" if "task.py" in command else " --set data.per_label=20"
         assert command.startswith(("epignn ", "python ")), command
         code = run(command, monkeypatch)

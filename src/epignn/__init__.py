@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from epignn.reason.answer import Reasoner
     from epignn.reason.exact import Exact
     from epignn.reason.learnt import Learnt
+    from epignn.reason.links import Links
     from epignn.reason.neural import Neural
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Fact",
     "Incremental",
     "Learnt",
+    "Links",
     "Network",
     "Neural",
     "Reasoner",
@@ -85,6 +87,7 @@ _LATER = {
     "Exact": "reason.exact",
     "Incremental": "calculus.solve.incremental",
     "Learnt": "reason.learnt",
+    "Links": "reason.links",
     "Neural": "reason.neural",
     "Reasoner": "reason.answer",
     "Score": "data.score",

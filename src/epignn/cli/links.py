@@ -161,6 +161,7 @@ def _to_file(
         "answers": [asked.top, asked.include_known, asked.least, finder is not None],
     }
     written = Shards(out, told)
+    resumed = any(written.has(number) for number in range(len(shards)))
     rows, done = 0, 0
     with kept(written.folder), progress("heads") as report:
         for number, part in enumerate(shards):
@@ -177,7 +178,8 @@ def _to_file(
             report(done, len(questions))
     written.join(len(shards))
     if not quiet:
-        say(f"{out}: answers to the questions of {len(questions):,} heads, {rows:,} of them made now")
+        rest = "; the others were there" if resumed else ""
+        say(f"{out}: {rows:,} answers to the questions of {len(questions):,} heads{rest}")
     else:
         emit_json({"model": links.name, "graph": str(file), "out": str(out), "heads": len(questions)})
 
