@@ -103,7 +103,7 @@ def train(
         emit_json({"data": what, **_told(run, out)})
         return
     if run.ended_before:
-        say(f"{out}: this run had ended already; choose another folder for a new one")
+        say(f"{out}: this run had ended already; more training.epochs extend it, another folder holds a new one")
     say(f"{out}: {_result(run)}")
     if run.calibration:
         say(f"{out}: {run.calibration}")
@@ -115,11 +115,13 @@ def _result(run: "Run") -> str:
     epochs_run = f"{count} epoch{'s' * (count > 1)}"
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
-    early = ""
+    ended = ""
     if count < training.epochs * training.starts:
-        early = f"; none of the last {training.patience} was better, so training ended"
+        ended = f"; none of the last {training.patience} was better, so training ended"
+    elif run.rising:
+        ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
-    return f"{reached} in epoch {best['epoch']} of {epochs_run}{early}"
+    return f"{reached} in epoch {best['epoch']} of {epochs_run}{ended}"
 
 
 def _told(run: "Run", out: Path) -> dict[str, Any]:
@@ -128,6 +130,7 @@ def _told(run: "Run", out: Path) -> dict[str, Any]:
         "out": str(out),
         "epochs": len(run.history),
         "ended_early": len(run.history) < training.epochs * training.starts,
+        "still_improving": run.rising,
         "metric": run.objective.metric,
         "validation": run.best["validation"],
         "calibration": run.calibration.to_dict() if run.calibration else None,
@@ -144,13 +147,13 @@ def _curves(folder: Path | None, objective: "Objective") -> AbstractContextManag
 
 
 def evaluate(
-    model: ModelName,
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA...",
-            help="Files of labelled graphs: CSV or JSON Lines, also gzipped. For a model of links: wn18rr:v1 …, a "
-            "folder with test.txt, or a file of triples.",
+            metavar="MODEL... DATA...",
+            help="Models: run folders, weights files or names of shipped models; several are compared, and those "
+            "with a comma between (A,B) answer together. Then files of labelled graphs: CSV or JSON Lines, also "
+            "gzipped. For models of links: wn18rr:v1 …, a folder with test.txt, or a file of triples.",
         ),
     ],
     negatives: Annotated[
@@ -164,31 +167,51 @@ def evaluate(
     code: Code = [],
     as_json: Json = False,
 ) -> None:
-    """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems.
+    """Accuracy of models by file and (k, b), with 95 % intervals and the number of distinct problems.
 
-    Of a link prediction model, the metrics of every protocol, beside baselines.
+    Of link prediction models, the metrics of every protocol, beside baselines.
     """
-    if model.endswith(".toml"):
+    from epignn.learn.checkpoint import is_model
+
+    count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
+    names, data = what[:count], what[count:]
+    if not data:
+        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name data behind the models.")
+    if names[0].endswith(".toml"):
         from epignn.cli.distil import evaluate_exact
 
-        return evaluate_exact(Path(model), [Path(file) for file in what], as_json)
+        return evaluate_exact(Path(names[0]), [Path(file) for file in data], as_json)
     from epignn.learn.checkpoint import load_model
+
+    trained = [[load_model(one, device, code) for one in several(name)] for name in names]
+    if trained[0][0].config.ranks:
+        from epignn.cli.links import evaluate_links
+        from epignn.reason.links import Links
+
+        return evaluate_links([Links(*models) for models in trained], data, negatives, as_json)
+    if any(len(models) > 1 for models in trained):
+        raise BadArgument("models of links answer together; others are compared: put spaces between them.")
+    _evaluate_graphs([models[0] for models in trained], data, as_json)
+
+
+def _evaluate_graphs(models: "Sequence[Trained]", data: Sequence[str], as_json: bool) -> None:
+    """The accuracy of models on files of labelled graphs."""
     from epignn.learn.evaluate import evaluate_file
 
-    trained = load_model(model, device, code)
-    if trained.config.ranks:
-        return _evaluate_links(trained, what, negatives, as_json)
-    results = []
+    results: list[dict[str, Any]] = []
     with progress("files") as report:
-        for number, file in enumerate(what):
-            report(number, len(what))
-            results.append(evaluate_file(trained, Path(file)))
+        for number, file in enumerate(data):
+            report(number, len(data))
+            results += [{"model": model.name, **evaluate_file(model, Path(file))} for model in models]
+    if len(models) == 1:
+        results = [{key: value for key, value in result.items() if key != "model"} for result in results]
     if as_json:
-        emit_json({"model": model, "results": results})
+        emit_json({"model": models[0].name, "results": results})
         return
     columns = ("k", "b", "n", "distinct")
     rows = [
         (
+            *([Path(r["model"]).name] if len(models) > 1 else []),
             Path(r["file"]).name,
             *(r[column] for column in columns),
             f"{r['accuracy']:.4f}",
@@ -196,34 +219,17 @@ def evaluate(
         )
         for r in results
     ]
-    table(("file", *columns, "accuracy", "95 % interval"), rows)
-
-
-def _evaluate_links(trained: "Trained", what: Sequence[str], negatives: Path | None, as_json: bool) -> None:
-    """Every protocol of link prediction, beside baselines, on the test graphs of some tasks."""
-    from epignn.reason.links import Links, negatives_of
-
-    links = Links(trained)
-    results: list[dict[str, Any]] = []
-    for name in what:
-        side = links.side(name)
-        stored = negatives_of(side, negatives)
-        say(f"{name}: {side}", err=True)
-        with progress(name) as report:
-            found = links.evaluate(side, stored, report)
-        results.append({"data": name, "questions": 2 * len(side.test), "seed": stored.seed, "metrics": found})
-    if as_json:
-        emit_json({"model": trained.name, "results": results})
-        return
-    for result in results:
-        found = result["metrics"]
-        columns = ("", *(name.replace("model", Path(trained.name).name) for name in found))
-        rows = [(metric, *(f"{figures[metric]:.4f}" for figures in found.values())) for metric in found["model"]]
-        table(columns, rows, f"{result['data']}, {result['questions']:,} questions")
+    table((*(["model"] if len(models) > 1 else []), "file", *columns, "accuracy", "95 % interval"), rows)
 
 
 def predict(
-    model: ModelName,
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A run folder, a weights file, or the name of a shipped model. Models of links with a comma "
+            "between (A,B) answer together, by the mean of their normalised scores."
+        ),
+    ],
     file: Annotated[
         Path,
         typer.Argument(
@@ -231,7 +237,10 @@ def predict(
             "model of links: a file of triples, whose entities may be new."
         ),
     ],
-    out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write here: .json, for links also .parquet, or CSV by any other name."),
+    ] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
     head: Annotated[
         str | None, typer.Option(help="The entity that links start from.", rich_help_panel=LINKS)
@@ -242,17 +251,35 @@ def predict(
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option(help="A file of questions: a head and a relation on each line.", rich_help_panel=LINKS),
+        typer.Option(
+            help="A file of questions: a head and a relation on each line. Answers come by head.",
+            rich_help_panel=LINKS,
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
-    include_known: Annotated[
-        bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
-    ] = False,
-    skip_unknown: Annotated[
+    every: Annotated[
         bool,
         typer.Option(
-            "--skip-unknown", help="Pass over facts of relations new to the model.", rich_help_panel=LINKS
+            "--all",
+            help="Ask all heads about all relations, or about --relation. With --out, the same command goes on "
+            "where it was interrupted.",
+            rich_help_panel=LINKS,
         ),
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    least: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Leave out answers of a smaller probability.", rich_help_panel=LINKS),
+    ] = 0.0,
+    paths: Annotated[
+        bool | None,
+        typer.Option(
+            "--paths/--no-paths",
+            help="Tell the facts that support each answer; by default for --head alone, since it takes time.",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
+    include_known: Annotated[
+        bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
     ] = False,
     device: Device = "cpu",
     code: Code = [],
@@ -264,10 +291,15 @@ def predict(
     """
     from epignn.learn.checkpoint import load_model
 
-    trained = load_model(model, device, code)
+    trained, *others = (load_model(name, device, code) for name in several(model))
     if trained.config.ranks:
-        questions = _questions(head, relation, queries)
-        return _predict_links(trained, file, questions, top, include_known, skip_unknown, out, as_json)
+        from epignn.cli.links import Asked, predict_links
+        from epignn.reason.links import Links
+
+        asked = Asked(head, relation, queries, every, top, include_known, least, paths)
+        return predict_links(Links(trained, *others), file, asked, out, as_json)
+    if others:
+        raise BadArgument("models of links answer together; ask others one after the other.")
     from epignn.reason.neural import Neural
     from epignn.tasks.own import SUFFIXES, read
 
@@ -294,53 +326,9 @@ def predict(
         write_rows(rows, out, quiet=as_json)
 
 
-def _questions(head: str | None, relation: str | None, file: Path | None) -> list[tuple[str, str]]:
-    """What is asked: one head and relation, or a file with one a line, separated by a tab or by spaces."""
-    if file is None:
-        if head is None or relation is None:
-            raise BadArgument(
-                "which question? Give --head and --relation, or --queries FILE with both on each line."
-            )
-        return [(head, relation)]
-    if head is not None or relation is not None:
-        raise BadArgument("give --head and --relation, or --queries FILE, not both.")
-    from epignn.formats.triples import read_pairs
-
-    return read_pairs(file)
-
-
-def _predict_links(
-    trained: "Trained",
-    file: Path,
-    questions: Sequence[tuple[str, str]],
-    top: int,
-    include_known: bool,
-    skip_unknown: bool,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """The likeliest answers to (head, relation, ?) in a graph that may be new to the model."""
-    from epignn.reason.links import Links
-
-    links = Links(trained)
-    graph, notes = links.graph(file, skip_unknown)
-    for note in notes:
-        say(f"note: {note}", err=True)
-    with progress("heads") as report:
-        rows = [one.to_dict() for one in links.answer(graph, questions, top, include_known, report=report)]
-    if not include_known and (stated := links.stated(graph, questions)):
-        say(f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True)
-    if as_json:
-        emit_json({"model": trained.name, "graph": str(file), "answers": rows})
-    if out is not None:
-        write_rows(rows, out, quiet=as_json)
-    elif not as_json and len(questions) == 1:
-        cells = [
-            (r["rank"], r["tail"], f"{r['probability']:.4f}", f"{r['score']:.3f}", r["path"] or "–") for r in rows
-        ]
-        table(("", "answer", "probability", "score", "supported by"), cells, f"({', '.join(questions[0])}, ?)")
-    elif not as_json:
-        write_rows(rows, None, quiet=False)
+def several(name: str) -> list[str]:
+    """The models that a name with commas means; a path that is there is one, whatever it is called."""
+    return [name] if Path(name).exists() else name.split(",")
 
 
 def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:

@@ -22,6 +22,8 @@ from epignn.models.api import Model
 
 START = 1_000_003
 """How far the seeds of several starts are apart."""
+COOLER, COOLINGS = 0.25, 2
+"""What `plateau` multiplies the learning rate by when validation no longer rises, and how often it does."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class _Progress:
     Attributes:
         start, epoch: the start that is trained, and its epochs that are done.
         best, metric: the best weights so far over all starts, and their validation; the latest among equals.
-        reached, risen: the best validation of this start, and the epoch in which it last rose.
+        reached, risen: the best validation of this start, and the epoch in which it last rose, or the rate fell.
+        cooled: how often the learning rate of this start fell since validation did not rise.
     """
 
     start: int = 0
@@ -68,11 +71,16 @@ class _Progress:
     metric: float = -math.inf
     reached: float = -math.inf
     risen: int = 0
+    cooled: int = 0
+
+    def stale(self, config: TrainConfig) -> bool:
+        """Whether validation has not risen for too long."""
+        return bool(config.patience) and self.epoch - self.risen >= config.patience
 
     def over(self, config: TrainConfig) -> bool:
-        """Whether this start has had its epochs, or its validation has not risen for too long."""
-        stale = bool(config.patience) and self.epoch - self.risen >= config.patience
-        return self.epoch == config.epochs or stale
+        """Whether this start has had its epochs, or its validation has not risen for too long at any rate."""
+        cools = config.schedule == "plateau" and self.cooled < COOLINGS
+        return self.epoch >= config.epochs or (self.stale(config) and not cools)
 
     def take(self, reached: float | None, model: torch.nn.Module) -> None:
         """Count an epoch."""
@@ -115,6 +123,7 @@ def fit(
         try:
             run = _Progress(**state["run"], best=state["best"] or None)
             trainer.load(state)
+            trainer.cool(run.cooled)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
             told = str(error).partition("\n")[0][:200]
             raise BadFile(
@@ -125,7 +134,7 @@ def fit(
         if run.over(config):
             if run.start + 1 == config.starts:
                 break
-            run.start, run.epoch, run.reached, run.risen = run.start + 1, 0, -math.inf, 0
+            run.start, run.epoch, run.reached, run.risen, run.cooled = run.start + 1, 0, -math.inf, 0, 0
             trainer = _Trainer(make(seed + run.start * START).to(device), objective, config)
         number = run.start * config.epochs + run.epoch
         clock, cpu = time.perf_counter(), time.process_time()
@@ -133,17 +142,21 @@ def fit(
         with torch.no_grad():
             reached = objective.validate(trainer.kept.eval())
         trainer.kept.train()
+        rate = trainer.rate
         run.take(reached, trainer.kept)
+        if config.schedule == "plateau" and run.stale(config) and not run.over(config):
+            run.cooled, run.risen = run.cooled + 1, run.epoch
+            trainer.cool(run.cooled)
         now = time.perf_counter()
         if folder is not None:
-            entry = {"epoch": number + 1, "loss": loss, "validation": reached, "learning_rate": trainer.rate}
+            entry = {"epoch": number + 1, "loss": loss, "validation": reached, "learning_rate": rate}
             spent = {"seconds": round(now - clock, 3), "cpu_seconds": round(time.process_time() - cpu, 3)}
             folder.save_epoch(run.best or {}, {**entry, **spent}, _state(run, trainer))
         if report is not None:
             ran += 1
             left = (now - began) / ran * (epochs - number - 1)
             speed = len(objective) / (now - clock)
-            report(Epoch(number + 1, epochs, loss, reached, now - clock, speed, trainer.rate, left))
+            report(Epoch(number + 1, epochs, loss, reached, now - clock, speed, rate, left))
     model = trainer.model
     model.load_state_dict(run.best or model.state_dict())
     return model.eval()
@@ -183,6 +196,12 @@ class _Trainer:
     def rate(self) -> float:
         """The learning rate of the next step."""
         return float(self.optimiser.param_groups[0]["lr"])
+
+    def cool(self, times: int) -> None:
+        """Lower a constant learning rate, so many times in all."""
+        if self.config.schedule == "plateau":
+            for group in self.optimiser.param_groups:
+                group["lr"] = self.config.learning_rate * COOLER**times
 
     def epoch(self, seed: int, number: int) -> float:
         """One pass over the training data; returns the mean loss. What a model draws depends on the epoch, too."""

@@ -33,6 +33,8 @@ from epignn.models.api import build, device_of
 from epignn.tasks.api import GraphTask, Report
 
 Files = Iterable[Path | str]
+RISE = 0.005
+"""What validation has to gain in the last quarter of all epochs for a run to be still improving."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,15 @@ class Run:
     def best(self) -> dict[str, Any]:
         """The epoch that was kept: of the best validation, the latest among equals."""
         return max(self.history, key=lambda epoch: (epoch["validation"] or 0.0, epoch["epoch"]))
+
+    @property
+    def rising(self) -> bool:
+        """Whether one start had all its epochs, and validation still rose by `RISE` in their last quarter."""
+        training, count = self.trained.experiment.training, len(self.history)
+        values = [epoch["validation"] or 0.0 for epoch in self.history]
+        if training.starts > 1 or count < max(training.epochs, 4):
+            return False
+        return max(values[-(count // 4) :]) - max(values[: -(count // 4)]) >= RISE
 
 
 def objective_of(
@@ -104,7 +115,7 @@ def train(
 ) -> Run:
     """Train the model of an experiment, calibrate it, and keep both in a run folder if one is named.
 
-    A run that was interrupted in its folder goes on; one that had ended is only finished.
+    A run that was interrupted in its folder goes on, and so does one that had ended, if it now has more epochs.
 
     Args:
         experiment: model and training.
@@ -176,5 +187,6 @@ def _train(
             if calibration is not None:
                 save_calibration(out, calibration)  # last: where it is missing, all of this is done again
     name = experiment.name if out is None else str(out)
-    trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
+    chosen = () if calibration is None else (calibration.temperature, calibration.answers)
+    trained = Trained(name, model, config, *chosen)
     return Run(trained, objective, history, calibration, ended_before=not ran)

@@ -26,6 +26,7 @@ from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
 from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
 from epignn.learn.run import objective_of, train
+from epignn.learn.scorers import scorer_of
 from epignn.models.api import Model
 from epignn.models.baselines import BASELINES
 from epignn.report.record import circumstances, forget_peak, peak_mb, read_records, write_record
@@ -175,7 +176,7 @@ def measure_cells(trained: Trained, cells: Sequence[tuple[int, int]], per_label:
     if isinstance(task, LinkTask):
         say("testing")
         side = task.links(trained.seed).test
-        return [{"k": 0, "b": 0, **measure(trained.model.scorer(side.graph), side)}]
+        return [{"k": 0, "b": 0, **measure(scorer_of(trained.model, trained.relations, side.graph), side)}]
     assert isinstance(task, GraphTask)
     found = []
     for k, b in cells:

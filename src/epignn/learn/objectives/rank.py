@@ -6,7 +6,7 @@ every fact of its head would leave the head alone, so a random part is asked.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -19,6 +19,7 @@ from epignn.data.dataset import Dataset
 from epignn.data.graph import Edges, Graph, Ints, Known, Side, both_sides
 from epignn.errors import BadArgument
 from epignn.learn import losses
+from epignn.learn.answers import calibrate_answers
 from epignn.learn.calibrate import Calibration, calibration
 from epignn.learn.objectives.api import ObjectiveConfig
 from epignn.learn.protocols import by_head, full_ranks
@@ -160,7 +161,7 @@ class Rank:
         return METRICS[self.metric](ranks)
 
     def calibrate(self, model: Model, report: Report | None = None) -> Calibration | None:
-        """The temperature that makes held-out answers likeliest; other known answers are no candidates."""
+        """What makes held-out answers likeliest; other known answers are no candidates."""
         entities = len(self.side.graph.entities)
         asked = self._asked(min(CALIBRATION_TRIPLES, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
         found = np.empty((len(asked), entities))
@@ -171,7 +172,9 @@ class Rank:
                 line[self._known.answers(head, relation)] = -np.inf
                 line[tail] = own
                 found[row] = line
-        return calibration(found, asked[:, 2], self.config.temperature)
+        chosen = calibration(found, asked[:, 2], self.config.temperature)
+        answers = calibrate_answers(self.side, model.scorer(self.side.graph), chosen.temperature)
+        return replace(chosen, answers=answers)
 
     @cached_property
     def _known(self) -> Known:
