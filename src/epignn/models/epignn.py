@@ -7,7 +7,7 @@ result; all of the same size), N anything.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import ModuleType
@@ -467,13 +467,20 @@ class EpiGNN(Model):
             states = kernels.head_states(questions.edges, matrices, questions.heads, passing)
         else:
             states = head_states(questions.edges, matrices, questions.heads, passing)
-        row = torch.from_numpy(questions.row).to(states.device)
-        relation = torch.from_numpy(questions.relation).to(states.device)
-        return self.state_scores(states)[row, relation[:, None]]
+        asked = self.relation_vectors().flatten(1)[torch.from_numpy(questions.relation).to(states.device)]
+        logs = states.clamp_min(LOG_FLOOR).log().flatten(1)
+        return torch.cat(list(_candidate_scores(logs, asked, questions)))
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph, one pass a head."""
         return PassScorer(self, graph)
+
+
+def _candidate_scores(logs_WN: Tensor, asked_QN: Tensor, questions: Questions) -> Iterator[Tensor]:
+    """(Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
+    row = torch.from_numpy(questions.row).to(logs_WN.device)
+    for wanted, asked in questions.by_head():
+        yield (asked_QN[asked] @ logs_WN[wanted].T).gather(1, row[asked] - wanted.start)
 
 
 def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) -> Tensor:
