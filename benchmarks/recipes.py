@@ -37,6 +37,7 @@ class Last(Rank):
     """Ranking, of which the weights after the last epoch are kept: nothing chooses among epochs."""
 
     def validate(self, model: Model) -> float | None:
+        """Nothing."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""An inductive validation: a part of a graph's entities, cut out as a graph of its own, as published splits are made.
+"""Validation for new graphs: a part of a graph's entities cut out as a graph of its own, as published splits are.
 
 The published inductive splits take the neighbourhoods of some entities as one graph, and of what is left take
 another, so that the two share relations and no entity. The same cut within the graph that is learnt from tells
