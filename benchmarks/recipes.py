@@ -97,7 +97,7 @@ def main() -> None:
         if path.exists():
             continue
         overrides = [f"{key}={value}" for key, value in settings.items()]
-        task = [f'data.task="{split}"', 'data.kind="grail"', 'data.holdout="entities"']
+        task = [f'data.task="{split}"', 'data.holdout="entities"']
         experiment = load_experiment("links", [*task, *overrides])
         print(f"{name}, seed {chosen.seed}: {' '.join(overrides)}", flush=True)
         record = {"step": name, "split": split, "seed": chosen.seed, "experiment": experiment.to_dict()}
