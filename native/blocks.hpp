@@ -51,8 +51,23 @@ struct Block {
     for (int k = 0; k < n; ++k)
       if (other.at[k] < at[k]) at[k] = other.at[k], edge[k] = e;
   }
+  EPIGNN_INLINE void lower_to(const Block& other, int n) {
+    for (int k = 0; k < n; ++k) at[k] = other.at[k] < at[k] ? other.at[k] : at[k];
+  }
   EPIGNN_INLINE void multiply(const Block& other, T least, int n) {
     for (int k = 0; k < n; ++k) at[k] *= std::max(other.at[k], least);
+  }
+  EPIGNN_INLINE void scale_to_largest(int n, int) {
+    const T top = *std::max_element(at, at + n);
+    for (int k = 0; k < n; ++k) at[k] /= top;
+  }
+  // Scale each facet to a sum of one and write the sums before to `total`, unless it is null; a sum below the floor
+  // is a contradiction, which becomes ignorance, and 0 is written.
+  EPIGNN_INLINE void normalise(T* state, T* total, T floor, int n, int) const {
+    T sum = 0;
+    for (int k = 0; k < n; ++k) sum += at[k];
+    for (int k = 0; k < n; ++k) state[k] = sum < floor ? T(1) / n : at[k] / sum;
+    if (total) *total = sum < floor ? T(0) : sum;
   }
 };
 
@@ -78,13 +93,22 @@ struct Register {
     }
     return Vector{} + state[SIZE == 8 ? half * HALF + I : I];
   }
+  // Rows I, I + STEP, …; sums of at most four follow one another, and several sums go on at once.
+  static constexpr int STEP = SIZE / 4;
   template <int I>
   static EPIGNN_INLINE Vector rows(const float* state, const float* matrix, int half) {
     const Vector row = read(matrix + I * REGISTER + half * HALF) * spread<I>(state, half);
-    if constexpr (I + 1 < SIZE)
-      return row + rows<I + 1>(state, matrix, half);
+    if constexpr (I + STEP < SIZE)
+      return row + rows<I + STEP>(state, matrix, half);
     else
       return row;
+  }
+  template <int I = 0>
+  static EPIGNN_INLINE Vector all_rows(const float* state, const float* matrix, int half) {
+    if constexpr (I + 1 < STEP)
+      return rows<I>(state, matrix, half) + all_rows<I + 1>(state, matrix, half);
+    else
+      return rows<I>(state, matrix, half);
   }
   EPIGNN_INLINE void load(const float* from, int) {
     for (int h = 0; h < 2; ++h) at[h] = read(from + h * HALF);
@@ -98,7 +122,7 @@ struct Register {
     for (int h = 0; h < 2; ++h) *reinterpret_cast<UnalignedEdges*>(to + h * HALF) = edge[h];
   }
   EPIGNN_INLINE void compose(const float* state, const float* matrix, int) {
-    for (int h = 0; h < 2; ++h) at[h] = rows<0>(state, matrix, h);
+    for (int h = 0; h < 2; ++h) at[h] = all_rows(state, matrix, h);
   }
   EPIGNN_INLINE void lower_to(const Register& other, std::int32_t e, int) {
     for (int h = 0; h < 2; ++h) {
@@ -107,8 +131,37 @@ struct Register {
       edge[h] = lower ? Edges{} + e : edge[h];
     }
   }
+  EPIGNN_INLINE void lower_to(const Register& other, int) {
+    for (int h = 0; h < 2; ++h) at[h] = other.at[h] < at[h] ? other.at[h] : at[h];
+  }
   EPIGNN_INLINE void multiply(const Register& other, float least, int) {
     for (int h = 0; h < 2; ++h) at[h] *= other.at[h] > least ? other.at[h] : Vector{} + least;
+  }
+  // Lane by lane, `join` over all components of its facet.
+  template <typename Join>
+  static EPIGNN_INLINE void over_facets(Vector (&v)[2], const Join& join) {
+    for (int h = 0; h < 2; ++h) {
+      v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 1, 0, 3, 2, 5, 4, 7, 6));
+      v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 2, 3, 0, 1, 6, 7, 4, 5));
+      if constexpr (SIZE > 4) v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 4, 5, 6, 7, 0, 1, 2, 3));
+    }
+    if constexpr (SIZE > HALF) v[0] = v[1] = join(v[0], v[1]);
+  }
+  EPIGNN_INLINE void scale_to_largest(int, int) {
+    Vector top[2] = {at[0], at[1]};
+    over_facets(top, [](Vector a, Vector b) __attribute__((always_inline)) { return a > b ? a : b; });
+    for (int h = 0; h < 2; ++h) at[h] /= top[h];
+  }
+  EPIGNN_INLINE void normalise(float* state, float* total, float floor, int, int) const {
+    Vector sum[2] = {at[0], at[1]};
+    over_facets(sum, [](Vector a, Vector b) __attribute__((always_inline)) { return a + b; });
+    for (int h = 0; h < 2; ++h) {
+      const Edges none = sum[h] < floor;
+      *reinterpret_cast<Unaligned*>(state + h * HALF) = none ? Vector{} + 1.0f / SIZE : at[h] / sum[h];
+      if (total)
+        for (int c = 0; c < (SIZE > HALF ? (h == 0) : HALF / SIZE); ++c)
+          total[h * (HALF / SIZE) + c] = none[c * SIZE] ? 0.0f : sum[h][c * SIZE];
+    }
   }
 };
 template <>

@@ -46,13 +46,13 @@ template <typename T>
 void bind_passes(nb::module_& m, const char* name) {
   nb::class_<HeadPasses<T>>(m, name)
       .def("__init__",
-           [](HeadPasses<T>* self, const HeadGraph& graph, std::uintptr_t matrices, bool keep) {
+           [](HeadPasses<T>* self, const HeadGraph& graph, std::uintptr_t matrices, int threads) {
              nb::gil_scoped_release release;
-             new (self) HeadPasses<T>(graph, at<const T>(matrices), keep);
+             new (self) HeadPasses<T>(graph, at<const T>(matrices), threads);
            })
       .def("forward",
-           [](HeadPasses<T>& self, const HeadBatch& batch, std::uintptr_t result, int threads) {
-             self.forward(batch, at<T>(result), threads);
+           [](HeadPasses<T>& self, const HeadBatch& batch, std::uintptr_t result, bool keep, int threads) {
+             self.forward(batch, at<T>(result), keep, threads);
            },
            nb::call_guard<nb::gil_scoped_release>())
       .def("backward",

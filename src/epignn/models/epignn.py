@@ -57,6 +57,8 @@ class EpiGNNConfig(ModelConfig):
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
         closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
             entities, composed in any order, with the same parameters.
+        weighted: every relation learns how much each facet counts in its score; without, all count alike.
+        groups: facets learn as so many models of their own, for links, whose scores are added.
     """
 
     dim: int = 32
@@ -71,6 +73,8 @@ class EpiGNNConfig(ModelConfig):
     constrained: bool = True
     composition: str = "bilinear"
     closure: str = "directional"
+    weighted: bool = False
+    groups: int = 1
 
     def __post_init__(self) -> None:
         if self.dim < 1 or self.facets < 1 or self.dim % self.facets or self.dim // self.facets < 2:
@@ -78,6 +82,8 @@ class EpiGNNConfig(ModelConfig):
                 f"dim must be a multiple of facets, with at least 2 components each; got dim={self.dim}, "
                 f"facets={self.facets}."
             )
+        if self.groups < 1 or self.facets % self.groups:
+            raise BadArgument(f"facets must be a multiple of groups; got {self.facets} and {self.groups}.")
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise BadArgument(f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.")
@@ -270,6 +276,8 @@ class EpiGNN(Model):
             return nn.Parameter(torch.rand(shape) * 2 - 1)
 
         self.relation_RFK = uniform(relations, config.facets, size)
+        if config.weighted:
+            self.weight_RF = nn.Parameter(torch.zeros(relations, config.facets))
         if config.composition == "mlp":
             self.mlp = _mlp(size)
         else:
@@ -387,12 +395,18 @@ class EpiGNN(Model):
 
     # -- scores --
 
+    def weigh(self, vectors_RFK: Tensor) -> Tensor:
+        """(R, F, K): relation vectors times what each facet counts in the score, 1 on average."""
+        if not self.config.weighted:
+            return vectors_RFK
+        return vectors_RFK * (self.config.facets * self.weight_RF.softmax(-1)).unsqueeze(-1)
+
     def state_scores(self, states_NFK: Tensor, vectors_RFK: Tensor | None = None) -> Tensor:
         """(N, R): minus the cross-entropy of every state with every relation; high is likely.
 
         Unconstrained embeddings are no distributions; their softmax is compared.
         """
-        vectors = self.relation_vectors() if vectors_RFK is None else vectors_RFK
+        vectors = self.weigh(self.relation_vectors() if vectors_RFK is None else vectors_RFK)
         if self.config.constrained:
             return log_likelihood(states_NFK, vectors)
         return states_NFK.log_softmax(-1).flatten(1) @ vectors.softmax(-1).flatten(1).T
@@ -460,27 +474,34 @@ class EpiGNN(Model):
         return replace(config.passing, silent=config.silent)
 
     def rank(self, questions: Questions) -> Tensor:
-        """(Q, C): scores of candidates. A pass depends on its head alone: it answers all relations."""
-        matrices = right_matrices(self.relation_vectors(), self.composition_table())
-        passing = self.link_passing()
-        if (kernels := self._kernels()) is not None:
-            states = kernels.head_states(questions.edges, matrices, questions.heads, passing)
-        else:
-            states = head_states(questions.edges, matrices, questions.heads, passing)
-        asked = self.relation_vectors().flatten(1)[torch.from_numpy(questions.relation).to(states.device)]
-        logs = states.clamp_min(LOG_FLOOR).log().flatten(1)
-        return torch.cat(list(_candidate_scores(logs, asked, questions)))
+        """(Q, C): scores of candidates."""
+        return self.rank_parts(questions).sum(0)
+
+    def rank_parts(self, questions: Questions) -> Tensor:
+        """(G, Q, C): scores of candidates by each group of facets.
+
+        A pass depends on its head alone: it answers all relations.
+        """
+        vectors = self.relation_vectors()
+        matrices, passing = right_matrices(vectors, self.composition_table()), self.link_passing()
+        form = head_states if (kernels := self._kernels()) is None else kernels.head_states
+        states = form(questions.edges, matrices, questions.heads, passing)
+        relation = torch.from_numpy(questions.relation).to(states.device)
+        asked = self.weigh(vectors)[relation].view(len(relation), self.config.groups, -1)
+        logs = states.clamp_min(LOG_FLOOR).log().view(len(states), self.config.groups, -1)
+        return torch.cat(list(_candidate_scores(logs, asked, questions)), 1)
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph, one pass a head."""
         return PassScorer(self, graph)
 
 
-def _candidate_scores(logs_WN: Tensor, asked_QN: Tensor, questions: Questions) -> Iterator[Tensor]:
-    """(Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
-    row = torch.from_numpy(questions.row).to(logs_WN.device)
+def _candidate_scores(logs_WGN: Tensor, asked_QGN: Tensor, questions: Questions) -> Iterator[Tensor]:
+    """(G, Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
+    row = torch.from_numpy(questions.row).to(logs_WGN.device)
     for wanted, asked in questions.by_head():
-        yield (asked_QN[asked] @ logs_WN[wanted].T).gather(1, row[asked] - wanted.start)
+        found = torch.einsum("qgn,wgn->gqw", asked_QGN[asked], logs_WGN[wanted])
+        yield found.gather(2, (row[asked] - wanted.start).expand(len(found), -1, -1))
 
 
 def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) -> Tensor:
@@ -517,8 +538,9 @@ class PassScorer:
         self.nodes, passing = len(graph.entities), model.link_passing()
         self.chunk = max(1, self.MEMORY // (4 * 3 * self.nodes * model.config.dim))
         with torch.no_grad():
-            self.vectors = model.relation_vectors()
-            matrices = right_matrices(self.vectors, model.composition_table())
+            vectors = model.relation_vectors()
+            matrices = right_matrices(vectors, model.composition_table())
+            self.vectors = model.weigh(vectors)
         kernels = model._kernels()
         if kernels is not None:
             self._states = kernels.HeadPasses(graph.edges, matrices, passing).states

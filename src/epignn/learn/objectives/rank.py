@@ -156,7 +156,8 @@ class Rank:
 
     def loss(self, model: Model, batch: Step) -> Tensor:
         """Each answer against the negatives of its head."""
-        found, allowed = model.rank(batch.questions), batch.allowed.to(self.device)
+        parts, allowed = model.rank_parts(batch.questions), batch.allowed.to(self.device)
+        found, allowed = parts.flatten(0, 1), allowed.repeat(len(parts), 1)
         if self.config.loss == "margin":
             return losses.margin(found[:, 0], found[:, 1:], self.config.margin, allowed[:, 1:])
         first = torch.zeros(len(found), dtype=torch.long, device=found.device)
