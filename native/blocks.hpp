@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "heads.hpp"
 #include "lanes.hpp"
 
 namespace epignn {
@@ -24,10 +25,11 @@ constexpr bool HAVE_REGISTERS = true;
 constexpr bool HAVE_REGISTERS = false;
 #endif
 
-// How many components a block holds.
-inline int block_lanes(int facets, int size, bool single_precision) {
-  const bool fits = size == 4 || size == 8 || size == 16;
-  return HAVE_REGISTERS && single_precision && fits && facets * size % REGISTER == 0 ? REGISTER : size;
+// How many components a block holds; a block holds facets that are pooled alike.
+inline int block_lanes(const HeadGraph& g, bool single_precision) {
+  const bool fits = g.size == 4 || g.size == 8 || g.size == 16;
+  const bool whole = g.facets * g.size % REGISTER == 0 && g.counting * g.size % REGISTER == 0;
+  return HAVE_REGISTERS && single_precision && fits && whole ? REGISTER : g.size;
 }
 
 // SIZE is the number of components of a facet, or 0 where a block is one facet of `n` components.
@@ -57,6 +59,25 @@ struct Block {
   EPIGNN_INLINE void multiply(const Block& other, T least, int n) {
     for (int k = 0; k < n; ++k) at[k] *= std::max(other.at[k], least);
   }
+  EPIGNN_INLINE void add(const Block& other, int n) {
+    for (int k = 0; k < n; ++k) at[k] += other.at[k];
+  }
+  EPIGNN_INLINE void add_to(T* target, int n) const {
+    for (int k = 0; k < n; ++k) target[k] += at[k];
+  }
+  // target[k][i] += at[k] * right[i]
+  EPIGNN_INLINE void add_outer(T* target, const T* right, int n) const {
+    for (int k = 0; k < n; ++k)
+      for (int i = 0; at[k] != 0 && i < n; ++i) target[k * n + i] += at[k] * right[i];
+  }
+  EPIGNN_INLINE void compose(const Block& state, const T* matrix, int n) { compose(state.at, matrix, n); }
+  // From the gradient of a normalised state to that of what was pooled (min, mean) or of its logarithm (product).
+  EPIGNN_INLINE void unnormalise(const T* state, const T* grad, const T* total, bool logarithm, int n, int) {
+    T inner = 0;
+    for (int k = 0; k < n; ++k) inner += grad[k] * state[k];
+    for (int k = 0; k < n; ++k)
+      at[k] = *total == 0 ? T(0) : (grad[k] - inner) * (logarithm ? state[k] : T(1) / *total);
+  }
   EPIGNN_INLINE void scale_to_largest(int n, int) {
     const T top = *std::max_element(at, at + n);
     for (int k = 0; k < n; ++k) at[k] /= top;
@@ -84,6 +105,7 @@ struct Register {
   Edges edge[2]{};
 
   static EPIGNN_INLINE Vector read(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
+  static EPIGNN_INLINE void write(float* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
   // Component i of each facet of a half, in all lanes of that facet.
   template <int I>
   static EPIGNN_INLINE Vector spread(const float* state, int half) {
@@ -114,7 +136,7 @@ struct Register {
     for (int h = 0; h < 2; ++h) at[h] = read(from + h * HALF);
   }
   EPIGNN_INLINE void store(float* to, int) const {
-    for (int h = 0; h < 2; ++h) *reinterpret_cast<Unaligned*>(to + h * HALF) = at[h];
+    for (int h = 0; h < 2; ++h) write(to + h * HALF, at[h]);
   }
   EPIGNN_INLINE void fill(float value, int) { at[0] = at[1] = Vector{} + value; }
   EPIGNN_INLINE void fill_edges(std::int32_t e, int) { edge[0] = edge[1] = Edges{} + e; }
@@ -137,6 +159,41 @@ struct Register {
   EPIGNN_INLINE void multiply(const Register& other, float least, int) {
     for (int h = 0; h < 2; ++h) at[h] *= other.at[h] > least ? other.at[h] : Vector{} + least;
   }
+  EPIGNN_INLINE void add(const Register& other, int) {
+    for (int h = 0; h < 2; ++h) at[h] += other.at[h];
+  }
+  EPIGNN_INLINE void add_to(float* target, int) const {
+    for (int h = 0; h < 2; ++h) write(target + h * HALF, read(target + h * HALF) + at[h]);
+  }
+  EPIGNN_INLINE void add_outer(float* target, const float* right, int n) const {
+    alignas(64) float left[REGISTER];
+    store(left, n);
+    add_rows<0>(target, left, right);
+  }
+  template <int K>
+  static EPIGNN_INLINE void add_rows(float* target, const float* left, const float* right) {
+    for (int h = 0; h < 2; ++h) {
+      float* const row = target + K * REGISTER + h * HALF;
+      write(row, read(row) + spread<K>(left, h) * read(right + h * HALF));
+    }
+    if constexpr (K + 1 < SIZE) add_rows<K + 1>(target, left, right);
+  }
+  EPIGNN_INLINE void compose(const Register& state, const float* matrix, int n) {
+    alignas(64) float values[REGISTER];
+    state.store(values, n);
+    compose(values, matrix, n);
+  }
+  EPIGNN_INLINE void unnormalise(const float* state, const float* grad, const float* total, bool logarithm, int, int) {
+    Vector inner[2];
+    for (int h = 0; h < 2; ++h) inner[h] = read(grad + h * HALF) * read(state + h * HALF);
+    over_facets(inner, [](Vector a, Vector b) __attribute__((always_inline)) { return a + b; });
+    for (int h = 0; h < 2; ++h) {
+      Vector sum{};
+      for (int c = 0; c < HALF; ++c) sum[c] = total[(h * HALF + c) / SIZE];
+      const Vector factor = logarithm ? read(state + h * HALF) : 1.0f / sum;
+      at[h] = sum == 0.0f ? Vector{} : (read(grad + h * HALF) - inner[h]) * factor;
+    }
+  }
   // Lane by lane, `join` over all components of its facet.
   template <typename Join>
   static EPIGNN_INLINE void over_facets(Vector (&v)[2], const Join& join) {
@@ -157,7 +214,7 @@ struct Register {
     over_facets(sum, [](Vector a, Vector b) __attribute__((always_inline)) { return a + b; });
     for (int h = 0; h < 2; ++h) {
       const Edges none = sum[h] < floor;
-      *reinterpret_cast<Unaligned*>(state + h * HALF) = none ? Vector{} + 1.0f / SIZE : at[h] / sum[h];
+      write(state + h * HALF, none ? Vector{} + 1.0f / SIZE : at[h] / sum[h]);
       if (total)
         for (int c = 0; c < (SIZE > HALF ? (h == 0) : HALF / SIZE); ++c)
           total[h * (HALF / SIZE) + c] = none[c * SIZE] ? 0.0f : sum[h][c * SIZE];

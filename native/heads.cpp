@@ -43,7 +43,7 @@ template <typename T>
 HeadPasses<T>::HeadPasses(const HeadGraph& graph, const T* matrices, int threads) : graph_(graph) {
   const HeadGraph& g = graph_;
   const int n = g.size;
-  lanes_ = block_lanes(g.facets, n, sizeof(T) == 4);
+  lanes_ = block_lanes(g, sizeof(T) == 4);
   blocks_ = g.dim() / lanes_;
   block_matrices_ = std::size_t(g.relations) * n * lanes_;
   matrices_.resize(block_matrices_ * blocks_);
@@ -56,20 +56,26 @@ HeadPasses<T>::HeadPasses(const HeadGraph& graph, const T* matrices, int threads
           const T value = matrices[((r * g.facets + f) * n + i) * n + k];
           const std::size_t block = f / group * block_matrices_, lane = f % group * n + k;
           matrices_[block + (r * n + i) * lanes_ + lane] = value;
-          transposed_[block + (r * lanes_ + lane) * n + i] = value;
+          transposed_[block + (r * n + k) * lanes_ + f % group * n + i] = value;
         }
   if (g.silent) return;
   background_ = plan_background(g);
-  base_.resize(block_states() * blocks_);
+  base_.reset(new T[block_states() * blocks_]);
   share(blocks_, threads, [&] {
     return [&](std::int64_t block) {
-      T* const states = base_.data() + block * block_states();
+      T* const states = base_.get() + block * block_states();
       std::fill(states, states + std::size_t(g.nodes) * lanes_, T(1) / n);
-      BlockPass<T>{g, background_, lanes_, matrices_.data() + block * block_matrices_, nullptr, nullptr, states,
-                   nullptr, nullptr}
+      BlockPass<T>{g,       background_, lanes_, pooling(static_cast<int>(block)), matrices_.data() + block * block_matrices_,
+                   nullptr, nullptr,     states, nullptr,                          nullptr}
           .compute(false);
     };
   });
+}
+
+// A block holds facets that are pooled alike.
+template <typename T>
+Pooling HeadPasses<T>::pooling(int block) const {
+  return block * (lanes_ / graph_.size) < graph_.facets - graph_.counting ? graph_.pooling : Pooling::mean;
 }
 
 // A block of a pass, with the states of round 0 in place.
@@ -81,9 +87,10 @@ BlockPass<T> HeadPasses<T>::pass(const Plan& plan, int block, Space& space, bool
   BlockPass<T> pass{g,
                     plan,
                     lanes_,
+                    pooling(block),
                     matrices_.data() + block * block_matrices_,
                     transposed_.data() + block * block_matrices_,
-                    g.silent || plan.head < 0 ? nullptr : base_.data() + block * block_states(),
+                    g.silent || plan.head < 0 ? nullptr : base_.get() + block * block_states(),
                     states,
                     nullptr,
                     nullptr};
@@ -161,10 +168,10 @@ void HeadPasses<T>::backward(const HeadBatch& b, const T* grad_result, T* grad_m
         back(background_, [&](T* grad) { std::copy_n(grad_base.data() + last * lanes_, g.nodes * lanes_, grad); });
       const std::size_t group = lanes_ / n;
       for (std::size_t r = 0; r < std::size_t(g.relations); ++r)
-        for (std::size_t lane = 0; lane < std::size_t(lanes_); ++lane)
-          for (std::size_t i = 0; i < n; ++i)
-            grad_matrices[((r * g.facets + block * group + lane / n) * n + i) * n + lane % n] +=
-                sum[(r * lanes_ + lane) * n + i];
+        for (std::size_t k = 0; k < n; ++k)
+          for (std::size_t lane = 0; lane < std::size_t(lanes_); ++lane)
+            grad_matrices[((r * g.facets + block * group + lane / n) * n + lane % n) * n + k] +=
+                sum[(r * n + k) * lanes_ + lane];
     };
   });
 }

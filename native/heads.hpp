@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "inline.hpp"
@@ -23,6 +24,7 @@ namespace epignn {
 // Edges into node v are offset[v]..offset[v+1].
 struct HeadGraph {
   std::int32_t nodes, relations, facets, size, rounds;
+  std::int32_t counting;  // facets, the last ones, that are pooled by mean
   bool self_message;  // pool the former state of a node with what it hears
   bool silent;        // nodes that know nothing of the head send nothing; otherwise they send the background
   Pooling pooling;
@@ -66,8 +68,9 @@ struct BlockPass {
   const HeadGraph& g;
   const Plan& plan;
   int lanes;
-  const T* matrices;     // (relations, i, lanes)
-  const T* transposed;   // (relations, lanes, i)
+  Pooling pooling;
+  const T* matrices;     // (relations, i, facets of the block x k)
+  const T* transposed;   // (relations, k, facets of the block x i)
   const T* base;         // (rounds + 1, nodes, lanes): the background, or none
   T* states;
   std::int32_t* chosen;  // (listed, lanes), for min: the edge of each component; -1: the node itself
@@ -93,6 +96,7 @@ class HeadPasses {
  private:
   struct Space;
   std::size_t block_states() const { return std::size_t(graph_.rounds + 1) * graph_.nodes * lanes_; }
+  Pooling pooling(int block) const;
   BlockPass<T> pass(const Plan& plan, int block, Space& space, bool keep) const;
   void read(const HeadBatch& batch, std::int32_t h, int block, const BlockPass<T>& pass, T* result) const;
   HeadGraph graph_;
@@ -100,7 +104,7 @@ class HeadPasses {
   std::size_t block_matrices_;
   std::vector<T> matrices_, transposed_;  // by block
   Plan background_;
-  std::vector<T> base_;  // by block
+  std::unique_ptr<T[]> base_;  // by block
   std::vector<Plan> plans_;
 };
 

@@ -70,11 +70,26 @@ EPIGNN_INLINE void pool_product(const Hearing<T>& h, Block<T, SIZE>& pooled, con
   }
 }
 
+// The sum of all that is heard, which is their mean once it is normalised.
+template <typename T, int SIZE, typename Skips>
+EPIGNN_INLINE void pool_sum(const Hearing<T>& h, Block<T, SIZE>& pooled, const Skips& skips, int lanes, int size) {
+  Block<T, SIZE> message;
+  pooled.fill(T(0), lanes);
+  if (h.own) pooled.load(h.own, lanes);
+  for (std::int64_t e = h.first; e < h.last; ++e) {
+    if (skips(e)) continue;
+    hear<T, SIZE>(h, e, message, lanes, size);
+    pooled.add(message, lanes);
+  }
+}
+
 template <typename T, int SIZE, bool KEEP, typename Skips>
-EPIGNN_INLINE void pool(const HeadGraph& g, const Hearing<T>& h, const Skips& skips, int lanes, int size) {
+EPIGNN_INLINE void pool(Pooling pooling, const Hearing<T>& h, const Skips& skips, int lanes, int size) {
   Block<T, SIZE> pooled;
-  if (g.pooling == Pooling::min)
+  if (pooling == Pooling::min)
     pool_least<T, SIZE, KEEP>(h, pooled, skips, lanes, size);
+  else if (pooling == Pooling::mean)
+    pool_sum<T, SIZE>(h, pooled, skips, lanes, size);
   else
     pool_product<T, SIZE>(h, pooled, skips, lanes, size);
   pooled.normalise(h.state, KEEP ? h.total : nullptr, FLOOR<T>, lanes, size);
@@ -112,9 +127,9 @@ EPIGNN_INLINE void compute_round(const BlockPass<T>& p, std::int32_t round) {
                        KEEP ? p.chosen + at * lanes : nullptr,
                        KEEP ? p.total + at * facets : nullptr};
     if (g.silent)
-      pool<T, SIZE, KEEP>(g, h, silent, lanes, size);
+      pool<T, SIZE, KEEP>(p.pooling, h, silent, lanes, size);
     else
-      pool<T, SIZE, KEEP>(g, h, nobody, lanes, size);
+      pool<T, SIZE, KEEP>(p.pooling, h, nobody, lanes, size);
   }
 }
 
@@ -140,7 +155,7 @@ void compute_rounds(const BlockPass<T>& p) {
 template <typename T, bool KEEP>
 auto compute_of(const HeadGraph& g) {
   if constexpr (std::is_same<T, float>::value) {
-    if (block_lanes(g.facets, g.size, true) == REGISTER)
+    if (block_lanes(g, true) == REGISTER)
       return g.size == 4   ? &compute_rounds<T, 4, KEEP>
              : g.size == 8 ? &compute_rounds<T, 8, KEEP>
                            : &compute_rounds<T, 16, KEEP>;

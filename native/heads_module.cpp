@@ -16,14 +16,15 @@ T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds, bool self_message, bool silent,
-                     bool minimum, std::uintptr_t offset, std::uintptr_t source, std::uintptr_t label) {
+HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds, int counting, bool self_message,
+                     bool silent, bool minimum, std::uintptr_t offset, std::uintptr_t source, std::uintptr_t label) {
   if (size < 1 || size > MAX_SIZE) throw std::invalid_argument("a facet holds 1 to 256 components");
   return HeadGraph{nodes,
                    relations,
                    facets,
                    size,
                    rounds,
+                   counting,
                    self_message,
                    silent,
                    minimum ? Pooling::min : Pooling::product,

@@ -64,6 +64,23 @@ def test_kernel_equals_plain_torch(silent, self_message, pooling, facets, size, 
         close(single.grad, results[1][1], roundings, size=float(results[1][1].abs().max()) * size)
 
 
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize(("facets", "size", "counting"), [(8, 4, 4), (4, 8, 2), (2, 16, 1), (4, 4, 1), (3, 3, 3)])
+def test_facets_that_count_equal_plain_torch(silent, facets, size, counting, graph, rng):
+    batch, passing = asked(graph, rng), Passing("min", 3, True, silent, counting=counting)
+    results = []
+    for backend, dtype in (("plain", torch.float64), ("compiled", torch.float64), ("compiled", torch.float32)):
+        leaf = matrices(6, facets, size, dtype).requires_grad_()
+        states = head_states(graph.edges, leaf, batch, passing, backend)
+        (states * torch.linspace(-1, 1, states.numel(), dtype=dtype).view_as(states)).sum().backward()
+        results.append((states.detach(), leaf.grad))
+    torch.testing.assert_close(results[0], results[1])
+    steps = in_passing(3, size, int(np.diff(graph.edges.offset).max()) + 1)
+    close(results[2][0], results[0][0], steps)
+    roundings = 2 * steps + len(graph.edges.source)
+    close(results[2][1], results[0][1], roundings, size=float(results[0][1].abs().max()) * size)
+
+
 @pytest.mark.parametrize("pooling", ["min", "mul"])
 def test_gradient_equals_finite_differences(pooling, graph, rng):
     batch = asked(graph, rng, 2)

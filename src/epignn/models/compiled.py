@@ -61,8 +61,9 @@ class HeadPasses:
         self.edges, self.matrices = edges, matrices.detach().contiguous()
         relations, facets, size, _ = matrices.shape
         arrays = [a.ctypes.data for a in (edges.offset, edges.source, edges.label)]
-        options = (passing.rounds, passing.self_message, passing.silent, passing.pooling == "min")
-        graph = _native().head_graph(len(edges.offset) - 1, relations, facets, size, *options, *arrays)
+        options = (passing.self_message, passing.silent, passing.pooling == "min")
+        sizes = (relations, facets, size, passing.rounds, passing.counting)
+        graph = _native().head_graph(len(edges.offset) - 1, *sizes, *options, *arrays)
         make = getattr(_native(), f"HeadPasses{_kind(matrices).capitalize()}")
         self.passes = make(graph, *_pointers([self.matrices]), torch.get_num_threads())
 

@@ -58,6 +58,7 @@ class EpiGNNConfig(ModelConfig):
         closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
             entities, composed in any order, with the same parameters.
         weighted: every relation learns how much each facet counts in its score; without, all count alike.
+        counting: facets, the last ones, that pool the mean of what they receive instead, for links.
         groups: facets learn as so many models of their own, for links, whose scores are added.
     """
 
@@ -74,6 +75,7 @@ class EpiGNNConfig(ModelConfig):
     composition: str = "bilinear"
     closure: str = "directional"
     weighted: bool = False
+    counting: int = 0
     groups: int = 1
 
     def __post_init__(self) -> None:
@@ -84,6 +86,8 @@ class EpiGNNConfig(ModelConfig):
             )
         if self.groups < 1 or self.facets % self.groups:
             raise BadArgument(f"facets must be a multiple of groups; got {self.facets} and {self.groups}.")
+        if not 0 <= self.counting <= self.facets:
+            raise BadArgument(f"counting must be at least 0 and at most facets, not {self.counting}.")
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise BadArgument(f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.")
@@ -163,9 +167,11 @@ def pool(values: Tensor, group: Tensor, groups: int, pooling: str, constrained: 
         values: (N, F, K) states.
         group: (N,) the group of each state; every group must occur.
         groups: how many there are.
-        pooling: `min` or `mul`, component by component.
+        pooling: `min`, `mul` or `mean`, component by component.
         constrained: normalise the result; without, it is the ablation of unconstrained embeddings.
     """
+    if pooling == "mean":
+        return normalise(values.new_zeros((groups, *values.shape[1:])).index_add(0, group, values))
     if pooling == "min":
         low = _minimum(values, group, groups)
         return normalise(low) if constrained else low
@@ -218,10 +224,17 @@ def message_passing(flow: Flow, states: Tensor, message: Message, passing: Passi
         if passing.self_message:
             own = torch.nonzero(knows[receives]).squeeze(-1)
             values, groups = torch.cat([states[receives[own]], values]), torch.cat([own, group])
-        pooled = pool(values, groups, len(receives), passing.pooling, passing.constrained)
+        pooled = _pool_facets(values, groups, len(receives), passing)
         states = states.index_copy(0, receives, pooled)
         knows = knows.index_fill(0, receives, True)
     return states
+
+
+def _pool_facets(values: Tensor, group: Tensor, groups: int, passing: Passing) -> Tensor:
+    """ψ; the last facets may count what they receive."""
+    first = values.shape[1] - passing.counting
+    pooled = pool(values[:, :first], group, groups, passing.pooling, passing.constrained)
+    return torch.cat([pooled, pool(values[:, first:], group, groups, "mean")], 1) if passing.counting else pooled
 
 
 def _level_by_level(flow: Flow, states: Tensor, message: Message, passing: Passing) -> Tensor:
@@ -471,7 +484,7 @@ class EpiGNN(Model):
                 "link prediction takes a number of rounds, forward_only = true, composition = 'bilinear', "
                 "constrained = true and closure = 'directional'."
             )
-        return replace(config.passing, silent=config.silent)
+        return replace(config.passing, silent=config.silent, counting=config.counting)
 
     def rank(self, questions: Questions) -> Tensor:
         """(Q, C): scores of candidates."""
