@@ -511,7 +511,7 @@ class EpiGNN(Model):
 
 def _candidate_scores(logs_WGN: Tensor, asked_QGN: Tensor, questions: Questions) -> Iterator[Tensor]:
     """(G, Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
-    row = torch.from_numpy(questions.row).to(logs_WGN.device)
+    row = torch.tensor(questions.row, device=logs_WGN.device)
     for wanted, asked in questions.by_head():
         found = torch.einsum("qgn,wgn->gqw", asked_QGN[asked], logs_WGN[wanted])
         yield found.gather(2, (row[asked] - wanted.start).expand(len(found), -1, -1))
