@@ -92,7 +92,7 @@ def test_gradient_equals_finite_differences(pooling, graph, rng):
 
 
 @pytest.mark.parametrize("pooling", ["min", "mul"])
-def test_threads_change_nothing_but_the_order_of_sums(pooling, graph, rng):
+def test_threads_change_nothing(pooling, graph, rng):
     batch, results = asked(graph, rng, 7), []
     for threads in (1, 3):
         torch.set_num_threads(threads)
@@ -100,8 +100,8 @@ def test_threads_change_nothing_but_the_order_of_sums(pooling, graph, rng):
         states = head_states(graph.edges, leaf, batch, Passing(pooling, 4, True, False), "compiled")
         states.square().sum().backward()
         results.append((states.detach(), leaf.grad))
-    assert torch.equal(results[0][0], results[1][0])  # one thread makes the whole pass of a head
-    torch.testing.assert_close(results[0][1], results[1][1])
+    assert torch.equal(results[0][0], results[1][0])
+    assert torch.equal(results[0][1], results[1][1])  # one thread makes all of a block, head after head
 
 
 def test_many_passes_equal_single_ones(graph):
