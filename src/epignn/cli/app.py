@@ -23,6 +23,7 @@ COMMANDS = MappingProxyType(
         "ask": "ask.ask",
         "distil": "distil.distil",
         "reproduce": "reproduce.reproduce",
+        "sweep": "sweep.sweep",
         "tune": "tune.tune",
         "settings": "settings.settings",
         "demo": "demo.demo",

@@ -164,6 +164,18 @@ class Rank:
         first = torch.zeros(len(found), dtype=torch.long, device=found.device)
         return losses.cross_entropy(found, first, self.config.temperature, allowed)
 
+    def part(self, batch: Step, number: int, of: int) -> tuple[Step | None, float]:
+        """The questions of some of the heads of a step, and what they count of all."""
+        count = len(batch.questions.heads)
+        first, last = count * number // of, count * (number + 1) // of
+        if first == last:
+            return None, 0.0
+        asked, rows = batch.questions.of_heads(first, last)
+        part = Step(asked, batch.allowed[rows])
+        if self.config.loss == "margin":  # a mean over negatives, of which questions have different numbers
+            return part, float(part.allowed[:, 1:].sum() / batch.allowed[:, 1:].sum().clamp_min(1))
+        return part, len(part.allowed) / len(batch.allowed)
+
     def validate(self, model: Model) -> float | None:
         """The metric on validation triples, ranked among all entities."""
         with torch.no_grad():
