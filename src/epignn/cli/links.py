@@ -183,7 +183,8 @@ def _to_file(
         found = run(workers, write_part, parts, take=take).all("shards")
     written.join(len(shards))
     if not quiet:
-        say(f"{out}: answers to the questions of {len(questions):,} heads, {sum(found):,} of them made now")
+        rest = "; the others were there" if before else ""
+        say(f"{out}: {sum(found):,} answers to the questions of {len(questions):,} heads{rest}")
     else:
         emit_json({"model": links.name, "graph": str(file), "out": str(out), "heads": len(questions)})
 

@@ -83,7 +83,9 @@ def close(
     head: Annotated[
         str | None, typer.Option(help="Where directional closure starts; default: A of --query.")
     ] = None,
-    number: Annotated[int | None, typer.Option("--network", help="Only this network of the file, from 1.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--network", help="Only this network of the file, counted from 1.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -91,9 +93,11 @@ def close(
             ".xlsx, .csp, .json, .ttl; anything else is facts as text."
         ),
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="facts, csp or json, whatever the suffix of --out.")] = "",
+    form: Annotated[
+        str, typer.Option("--format", help="The format of --out, whatever its suffix: facts, csp or json.")
+    ] = "",
     inferred: Annotated[
-        bool, typer.Option("--inferred", help="Only pairs of which no fact tells go to --out.")
+        bool, typer.Option("--inferred", help="Write only what follows to --out, not what was stated.")
     ] = False,
     vocabulary: Vocabulary = None,
     provenance: Annotated[
@@ -102,7 +106,9 @@ def close(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="For RDF: pass over what is no relation, and count it.")
     ] = False,
-    backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
+    backend: Annotated[
+        str, typer.Option(help="Which code answers: auto, compiled (the kernels) or plain.")
+    ] = "auto",
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
@@ -249,7 +255,9 @@ def entails(
     file: File,
     facts: Annotated[str, typer.Argument(help='What to prove, such as "po(a, c)" or "ec|dc(a, b). po(b, c)".')],
     calculus: CalculusName = None,
-    number: Annotated[int | None, typer.Option("--network", help="Ask this network of the file, from 1.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
+    ] = None,
     max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
     as_json: Json = False,
 ) -> None:

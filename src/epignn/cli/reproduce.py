@@ -41,6 +41,9 @@ def reproduce(
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smoke test; its records are kept apart.")] = False,
     device: Annotated[str, typer.Option(help="Where models are trained: cpu, cuda, mps or auto.")] = "cpu",
+    dirty: Annotated[
+        bool, typer.Option("--dirty", help="Record although the source has changes that are not committed.")
+    ] = False,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
@@ -54,9 +57,13 @@ def reproduce(
     """
     import torch
 
+    from epignn.report.record import refuse_uncommitted
+
     if what == "all" and (only is not None or models is not None):
         raise BadArgument("all are all tables of the paper; --only and --models are for one of them.")
     tables = [_Table.of(name, only, models, quick) for name in (SUITES if what == "all" else [what])]
+    if not (report or quick or dirty):
+        refuse_uncommitted()
     torch.set_num_threads(threads)
     failed = None
     if not report:

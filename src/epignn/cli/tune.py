@@ -18,8 +18,10 @@ def tune(
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
     ] = "all",
     trials: Annotated[int, typer.Option(min=1, help="Settings that are tried; the first is the recipe.")] = 8,
-    share: Annotated[float, typer.Option(min=0.01, max=1, help="Of the training graphs that a trial sees.")] = 1.0,
-    epochs: Annotated[int, typer.Option(min=1, help="Of every trial.")] = 10,
+    share: Annotated[
+        float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
+    ] = 1.0,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
