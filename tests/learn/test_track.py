@@ -67,7 +67,7 @@ def test_links_have_curves_too(tmp_path, monkeypatch, capsys):
     assert not stopped.value.code, capsys.readouterr().err
     (folder,) = (tmp_path / "curves").iterdir()
     found = read_back(folder)
-    assert set(found) == {"loss", "validation hits@10_50", "heads a second", "learning rate"}
+    assert set(found) == {"loss", "validation mrr", "heads a second", "learning rate"}
 
 
 def test_without_the_package_the_error_tells_how_to_get_it(tmp_path, monkeypatch):
