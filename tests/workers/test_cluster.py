@@ -10,8 +10,9 @@ import pytest
 
 from epignn.calculus import load
 from epignn.errors import BadArgument
+from epignn.report.trial import Trial, run_trial
 from epignn.tasks.generate import generate
-from epignn.workers import JobsFailed, ray, run, workers_of
+from epignn.workers import Here, JobsFailed, ray, run, workers_of
 from tests.workers import jobs
 from tests.workers.conftest import ROOT, kill, nodes, until
 
@@ -57,6 +58,13 @@ def test_generated_files_are_the_same_bytes_everywhere(workers, tmp_path):
     generate(*arguments, tmp_path / "here", shards=3)
     generate(*arguments, tmp_path / "ray", shards=3, workers=workers)
     assert contents(tmp_path / "here") == contents(tmp_path / "ray")
+
+
+def test_trials_tell_the_same_everywhere(workers):
+    settings = ("data.per_label=4", "data.k=[2]", "data.b=[1]", "training.epochs=2", "training.starts=1")
+    asked = [Trial(f"trial {seed}", "rcc8-paper", settings, seed=seed) for seed in range(3)]
+    here, there = (run(them, run_trial, asked).all() for them in (Here(), workers))
+    assert [{**one, "cpu_seconds": 0} for one in here] == [{**one, "cpu_seconds": 0} for one in there]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
