@@ -19,6 +19,7 @@ import numpy as np
 
 from epignn.calculus.solve.closure import close
 from epignn.formats.csp import write_csp
+from epignn.report.record import peak_mb
 
 from networks import random_boxes
 from record import options, save
@@ -49,7 +50,7 @@ def own_seconds(work: Callable[[], object]) -> tuple[float, float]:
     """The processor time that some work takes here, and the most memory of this process so far, in MB."""
     start = time.process_time()
     work()
-    return time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return time.process_time() - start, float(peak_mb() or 0)
 
 
 def closing(folder: Path, quick: bool) -> dict[str, dict[str, float]]:

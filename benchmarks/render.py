@@ -230,6 +230,31 @@ def serve_sentence(results: Results) -> str:
     )
 
 
+def files_sentence(results: Results) -> str:
+    record = results.bench("files")
+    figures = record["figures"]
+    start, large, world = figures["start"]["seconds"], figures["close_2000"], figures["relate"]
+    read = [figures[f"read_{what}"] for what in ("facts", "table", "triples")]
+    facts, table, triples = (f"{one['seconds']:.0f}" for one in read)
+    gqr = f", GQR {large['gqr_seconds']:.1f} s" if "gqr_seconds" in large else ""
+    return (
+        f"In seconds of one core: a command starts in {start:.2f}. Closing 2,000 boxes takes "
+        f"{large['closure']:.2f}; from the file to one answer, to the summary and to JSON {large['query']:.2f}, "
+        f"{large['summary']:.2f} and {large['json']:.2f}{gqr}. A file of {read[0]['rows']:,} facts is read in {facts}, "
+        f"a table of as many in {table}, triples in {triples}, with {max(one['peak_mb'] for one in read) / 1000:.1f} "
+        f"GB at most; a map of {world['regions']:,} polygons is compared in {world['seconds']:.0f}. {_machine(record)}"
+    )
+
+
+def stream_sentence(results: Results) -> str:
+    record = results.bench("stream")
+    figures = record["figures"]["stream_300"]
+    return (
+        f"{figures['steps']:,} facts that come and go on 300 entities take {figures['seconds']:.0f} s of one core, "
+        f"{figures['factor']:.0f} times less than closing anew after each. {_machine(record)}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -238,6 +263,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
+    "files-sentence": files_sentence,
+    "stream-sentence": stream_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
