@@ -6,7 +6,6 @@ that closes a .csp file, which is put after it, such as `gqr c -C rcc8`: it is t
 
 import json
 import os
-import resource
 import shlex
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from epignn.formats.csp import write_csp
 from epignn.report.record import peak_mb
 
 from networks import random_boxes
-from record import options, save
+from record import options, processor_seconds, save
 
 COMMAND = str(Path(sys.executable).with_name("epignn"))
 BOXES = ((300, 40), (600, 60), (1000, 100), (2000, 150))
@@ -33,17 +32,6 @@ FORMS = {
 }
 """What a line looks like, the suffix, and what reads it."""
 WAYS = {"summary": (), "query": ("--query", "0", "5"), "json": ("--json",)}
-
-
-def processor_seconds(call: list[str], runs: int) -> float:
-    """The shortest processor time of a command."""
-    seconds = []
-    for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(seconds)
 
 
 def own_seconds(work: Callable[[], object]) -> tuple[float, float]:

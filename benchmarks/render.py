@@ -230,19 +230,30 @@ def serve_sentence(results: Results) -> str:
     )
 
 
-def files_sentence(results: Results) -> str:
+def files_table(results: Results) -> str:
     record = results.bench("files")
     figures = record["figures"]
-    start, large, world = figures["start"]["seconds"], figures["close_2000"], figures["relate"]
-    read = [figures[f"read_{what}"] for what in ("facts", "table", "triples")]
-    facts, table, triples = (f"{one['seconds']:.0f}" for one in read)
-    gqr = f", GQR {large['gqr_seconds']:.1f} s" if "gqr_seconds" in large else ""
+    lines = [["start and answer a small question", f"{figures['start']['seconds']:.2f}", ""]]
+    for name, row in figures.items():
+        if name.startswith("close_"):
+            whole = ", ".join(f"{row[way]:.2f}" for way in ("query", "summary", "json"))
+            gqr = f"; GQR {row['gqr_seconds']:.2f}" if "gqr_seconds" in row else ""
+            boxes = f"{int(name.removeprefix('close_')):,} boxes"
+            lines.append(
+                [
+                    f"close {boxes}: alone; by command, for one answer, the summary, JSON",
+                    f"{row['closure']:.2f}; {whole}{gqr}",
+                    "",
+                ]
+            )
+        elif name.startswith("read_"):
+            what = {"read_table": "facts as CSV"}.get(name, name.removeprefix("read_"))
+            lines.append(
+                [f"read {row['rows']:,} {what}", f"{row['seconds']:.1f}", f"{row['peak_mb'] / 1000:.1f} GB"]
+            )
+    lines.append([f"compare {figures['relate']['regions']:,} polygons", f"{figures['relate']['seconds']:.0f}", ""])
     return (
-        f"In seconds of one core: a command starts in {start:.2f}. Closing 2,000 boxes takes "
-        f"{large['closure']:.2f}; from the file to one answer, to the summary and to JSON {large['query']:.2f}, "
-        f"{large['summary']:.2f} and {large['json']:.2f}{gqr}. A file of {read[0]['rows']:,} facts is read in {facts}, "
-        f"a table of as many in {table}, triples in {triples}, with {max(one['peak_mb'] for one in read) / 1000:.1f} "
-        f"GB at most; a map of {world['regions']:,} polygons is compared in {world['seconds']:.0f}. {_machine(record)}"
+        markdown(["from a file to an answer", "seconds of one core", "memory"], lines) + f"\n\n{_machine(record)}"
     )
 
 
@@ -263,7 +274,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
-    "files-sentence": files_sentence,
+    "files-table": files_table,
     "stream-sentence": stream_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
