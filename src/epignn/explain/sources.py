@@ -164,30 +164,35 @@ def _ticks(source: Events, low: float, high: float) -> list[tuple[float, str]]:
     return [(value, f"{abs(value) if source.backwards else value:g}") for value in values]
 
 
-STEPS = (("days", 1), ("days", 7), ("months", 1), ("months", 3), ("months", 12), ("months", 120), ("months", 1200))
+STEPS = (
+    *(("minutes", 1), ("minutes", 5), ("minutes", 15), ("hours", 1), ("hours", 3), ("hours", 12)),
+    *(("days", 1), ("days", 7), ("months", 1), ("months", 3), ("months", 12), ("months", 120), ("months", 1200)),
+)
 """What may lie between two ticks."""
-LONG = MappingProxyType({"days": 1.0, "months": 30.44})
-FORMS = MappingProxyType({"days": "%d %b", "months": "%b %Y"})
+LONG = MappingProxyType({"minutes": 1 / 1440, "hours": 1 / 24, "days": 1.0, "months": 30.44})
+"""Days of each."""
+FORMS = MappingProxyType({"minutes": "%H:%M", "hours": "%d %b %H:%M", "days": "%d %b", "months": "%b %Y"})
 DAY = 86_400e9
 """Nanoseconds."""
 
 
 def _dates(low: float, high: float) -> list[tuple[float, str]]:
-    """Days, weeks, months or years between two moments; at most ten of them."""
+    """Minutes, hours, days, months or years between two moments; at most ten of them."""
     room = (high - low) / DAY / 10
     unit, step = next((one for one in STEPS if LONG[one[0]] * one[1] >= room), STEPS[-1])
     begin = datetime(1970, 1, 1, tzinfo=UTC)
-    first = begin + timedelta(days=floor(low / DAY))
-    month = (12 * first.year + first.month - 1) // step * step
+    day = begin + timedelta(days=floor(low / DAY))
+    month = (12 * day.year + day.month - 1) // step * step
     found: list[tuple[float, str]] = []
-    for number in count(1):
-        if unit == "days":
-            moment = first + timedelta(days=step * number)
-        else:
+    for number in count(0):
+        if unit == "months":
             year, rest = divmod(month + step * number, 12)
             moment = datetime(year, rest + 1, 1, tzinfo=UTC)
+        else:
+            moment = day + timedelta(**{unit: step * number})
         value = (moment - begin).total_seconds() * 1e9
         if value > high:
             break
-        found.append((value, moment.strftime("%Y" if step >= 12 else FORMS[unit])))
+        if value >= low:
+            found.append((value, moment.strftime("%Y" if step >= 12 and unit == "months" else FORMS[unit])))
     return found
