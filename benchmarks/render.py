@@ -9,17 +9,32 @@ A block that a page has is filled or is an error; one that none has is left out.
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
+from epignn.calculus import CALCULI, load
+from epignn.calculus.vocabulary import unions, vocabulary
+from epignn.learn.settings import all_settings
 from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import GROUNDS, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
-from epignn.report.tables import markdown, notes, rows
+from epignn.report.tables import (
+    Measure,
+    Record,
+    accuracy,
+    by_variant,
+    distilled,
+    figures,
+    markdown,
+    notes,
+    rows,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")
@@ -72,6 +87,40 @@ def closure_table(results: Results) -> str:
             f"| {what} | {row['facts']:,} | {'closure' if boxes else 'partial'} | {row['seconds']:.3f} | {gqr} |"
         )
     return "\n".join([*lines, "", _machine(record) + " GQR's figures are from another machine of that kind."])
+
+
+def headlines(results: Results) -> str:
+    """What the model, and exact reasoning with what it has learnt, reach beside the paper."""
+    lines = []
+    for suite, variant, cell, task, paper in HEADLINES:
+        runs = by_variant(SUITES[suite], results.runs(suite))[variant]
+
+        def told(measure: Measure, runs: list[Record] = runs, suite: str = suite, cell: str = cell) -> str:
+            return f"{mean(figures(SUITES[suite], run, measure)[cell] for run in runs):.3f}"
+
+        published = [figure for name, figure in SUITES[suite].paper.items() if paper and name.startswith(paper)]
+        shown = f"{mean(published):.{2 + (len(published) > 1)}f}" if published else ""
+        lines.append([task, told(accuracy), told(distilled), shown, f"{len(runs)}"])
+    columns = [
+        "task, trained on small graphs",
+        "the model",
+        "exact reasoning with what it learnt",
+        "paper",
+        "seeds",
+    ]
+    return markdown(columns, lines)
+
+
+HEADLINES = (
+    ("rcc8", "rcc8", "average", "RCC-8, paths of 2 to 9 steps, 1 to 3 branches", "average"),
+    ("rcc8", "rcc8", "k=9 b=3", "RCC-8, 9 steps, 3 branches", "k=9 b=3"),
+    ("expanded", "rcc8", "k=15 b=8", "RCC-8, 15 steps, 8 branches", "rcc8 k=15 b=8"),
+    ("ia", "ia", "average", "Intervals, paths of 2 to 9 steps, 1 to 3 branches", ""),
+    ("expanded", "ia", "k=15 b=8", "Intervals, 15 steps, 8 branches", "ia k=15 b=8"),
+    ("clutrr", "clutrr", "average", "CLUTRR, 5 to 10 hops after 2 to 4", "EpiGNN-mul (paper)"),
+    ("clutrr-23", "clutrr-23", "average", "CLUTRR, 4 to 10 hops after 2 and 3", "EpiGNN-mul (paper"),
+)
+"""Suite, row, cell, what it is called, and how the names of the paper's figures begin."""
 
 
 def generator_table(results: Results) -> str:
@@ -160,6 +209,56 @@ def kgc_growth(results: Results) -> str:
     return markdown(columns, lines) + "\n\n" + _machine(record)
 
 
+def kgc_kernel(results: Results) -> str:
+    """How near the passes are to what the machine can do, and how long an epoch takes."""
+    record = results.bench("links")
+    columns = ["dim", "GFLOP a head", "forward, GFLOP/s", "matrix product, GFLOP/s", "gradient / forward"]
+    columns += ["training, s a head", "MB", "scoring 1,000 heads, s", "MB"]
+    lines = [
+        [
+            f"{row['dim']}",
+            f"{row['gflop_a_head']:.2f}",
+            f"{row['forward_gflops_per_second']:.0f}",
+            f"{row['product_gflops_per_second']:.0f}",
+            f"{row['gradient_over_forward']:.1f}",
+            f"{row['train_seconds'] / row['trained']:.4f}",
+            f"{row['train_peak_mb']:.0f}",
+            f"{row['score_seconds']:.1f}",
+            f"{row['score_peak_mb']:.0f}",
+        ]
+        for name, row in record["figures"].items()
+        if name.startswith("fb237:v4")
+    ]
+    return markdown(columns, lines) + "\n\n" + _machine(record)
+
+
+def recipe_table(family: str) -> Callable[[Results], str]:
+    """What was tried for links on graphs cut out of a training graph, and what each step gained."""
+
+    def block(results: Results) -> str:
+        runs = results.runs("links-recipe", f"{family}-*.json")
+        steps = tomllib.loads((ROOT / "benchmarks" / "recipes.toml").read_text(encoding="utf-8"))
+        found = {name: [run for run in runs if run["step"] == name] for name in steps}
+        columns = ["step", "what it changes", "MRR", "gain", "Hits@10", "seeds", "training, CPU s"]
+        lines = []
+        for name, own in found.items():
+            if not own:
+                continue
+            before = found.get(steps[name].get("of", ""), [])
+            gain = f"{_mean(own, 'mrr') - _mean(before, 'mrr'):+.3f}" if before else ""
+            seconds = sum(run["training_cpu_seconds"] for run in own) / len(own)
+            about = f"{steps[name]['of']}: {steps[name]['about']}" if before else steps[name]["about"]
+            shown = [f"{_mean(own, 'mrr'):.3f}", gain, f"{_mean(own, 'hits@10'):.3f}", str(len(own))]
+            lines.append([name, about, *shown, f"{seconds:.0f}"])
+        return markdown(columns, lines)
+
+    return block
+
+
+def _mean(runs: list[dict[str, Any]], metric: str) -> float:
+    return sum(float(run["figures"][metric]) for run in runs) / len(runs)
+
+
 GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
 
 
@@ -177,6 +276,34 @@ def recovered_table(results: Results) -> str:
 def distilled_rules(results: Results) -> str:
     """Kinship by distilled rules."""
     return markdown(*rules_table(results.runs("distil", "clutrr*.json")))
+
+
+def words_table(name: str) -> Callable[[Results], str]:
+    """The words of a calculus, with what they mean."""
+
+    def block(results: Results) -> str:
+        calculus = load(name)
+        columns, lines = vocabulary(calculus)
+        several = [
+            f"`{word}` stands for {' or '.join(meant.split('|'))}" for word, meant in unions(calculus).items()
+        ]
+        cells = [[f"`{cell}`" if c < 2 else cell for c, cell in enumerate(line)] for line in lines]
+        table = markdown(columns, cells).replace("---:", "---")
+        return f"{table}\n\n{'; '.join(several)}." if several else table
+
+    return block
+
+
+def settings_tables(results: Results) -> str:
+    """Every setting, a table for each class that holds some."""
+    parts = []
+    for what, entries in all_settings().items():
+        lines = [
+            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
+        ]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
+        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+    return "\n\n".join(parts)
 
 
 def calibration_sentence(results: Results) -> str:
@@ -210,10 +337,10 @@ def limits_table(results: Results) -> str:
         "conflict": ("which facts clash, in one circle (`--algorithm partial`)", "facts"),
     }
     lines = []
-    for name, figures in record["figures"].items():
+    for name, told in record["figures"].items():
         what, size = name.split()
         question, unit = about[what]
-        took = f"{figures['seconds']:.2g}", f"{figures['memory_mb']:,.0f} MB"
+        took = f"{told['seconds']:.2g}", f"{told['memory_mb']:,.0f} MB"
         lines.append([question, f"{int(size):,} {unit}", *took])
     return markdown(["question", "size", "seconds", "memory"], lines) + f"\n\n{_machine(record)}"
 
@@ -271,6 +398,7 @@ def _machine(record: dict[str, Any]) -> str:
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
+    "headlines": headlines,
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
@@ -296,9 +424,14 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "recovery-table": recovered_table,
     "rules-table": distilled_rules,
     "calibration-sentence": calibration_sentence,
+    "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    "kgc-kernel": kgc_kernel,
+    "recipe-fb": recipe_table("fb"),
+    "recipe-wn": recipe_table("wn"),
+    **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }
 

@@ -213,7 +213,24 @@ def test_paths_that_are_no_files(epignn, tmp_path):
     for command in ("close", "check"):
         ran = epignn(command, tmp_path)
         assert (ran.code, ran.out) == (2, "")
-        assert "Is a directory" in ran.err
+        assert "a folder without files" in ran.err or "holds no benchmark files" in ran.err
+
+
+def test_a_folder_is_closed_file_by_file_whoever_does_it(epignn, tmp_path):
+    (tmp_path / "a.txt").write_text("ntpp(a, b). ntpp(b, c).")
+    (tmp_path / "b.txt").write_text("ec(a, b). ntpp(a, b).")
+    (tmp_path / "c.txt").write_text("dc(x, y).")
+    runs = [epignn("close", tmp_path, "--workers", workers) for workers in ("1", "2")]
+    assert runs[0] == runs[1]
+    assert runs[0].code == 1
+    assert "b.txt" in runs[0].out
+    documents = []
+    for workers in ("1", "2"):
+        found = json.loads(epignn("close", tmp_path, "--workers", workers, "--json").out)["networks"]
+        documents.append([{k: v for k, v in one.items() if k != "statistics"} for one in found])
+    assert documents[0] == documents[1]
+    assert [one["consistent"] for one in documents[0]] == [True, False, True]
+    assert len(documents[0][1]["conflict"]) == 2
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
@@ -273,3 +290,30 @@ def test_a_terminal_shows_that_work_goes_on(facts):
         assert process.stdout is not None
         json.loads(process.stdout.read())
     os.close(ours)
+
+
+def test_a_guess_is_said_and_equals_are_asked_for(epignn):
+    events = "overlaps(Reign of Louis, Revolution). contains(Revolution, Terror)"
+    ran = epignn("close", events)
+    assert ran.code == 2
+    assert "regions (rcc8) or of events" in ran.err
+    assert "--calculus rcc8 or --calculus allen" in ran.err
+    for calculus in ("rcc8", "allen"):
+        ran = epignn("close", events, "--calculus", calculus)
+        assert (ran.code, ran.err) == (0, "")
+    ran = epignn("close", "before(a, b). before(b, c)", "--query", "a", "c")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "<(a, c)")
+    assert "read as allen, --calculus point chooses" in ran.err
+    for clear in (
+        "ec(a, b)",
+        "o(a, b). overlaps(b, c)",
+        "touches(a, b). overlaps(b, c)",
+        "father(a, b)",
+        "*(a, b)",
+    ):
+        assert epignn("close", clear).err == "", clear
+
+
+def test_nothing_follows_is_said_in_words(epignn):
+    ran = epignn("close", "ec(a, b). dc(c, d)", "--query", "a", "c")
+    assert ran.out.splitlines()[-1] == "Nothing follows: any relation may hold from a to c."

@@ -66,6 +66,12 @@ def main() -> None:
         _leave("", 1)
     except EpignnError as error:
         _leave(f"error: {error}", BAD_INPUT)
+    except ModuleNotFoundError as error:  # a library that only some commands need
+        from epignn.extras import EXTRA_OF, missing
+
+        if error.name not in EXTRA_OF:
+            _fault(error)
+        _leave(f"error: {missing('this', error.name)}", BAD_INPUT)
     except OSError as error:  # of files `epignn.files` tells; what names none is standard output
         what = error.filename or "cannot write the answer"
         _leave(f"error: {what}: {error.strerror or error}.", BAD_INPUT)

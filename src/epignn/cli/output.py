@@ -5,7 +5,9 @@ command line prints, and nothing here lets markup or control characters act on a
 """
 
 import json
+import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,8 +24,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
-UNLIMITED = 10_000
-"""Columns of a table that goes to a file or another program: no cell is broken there."""
+EVERY = 10.0
+"""Seconds between two lines on work that goes on, where nobody sees a bar."""
+WIDTH = 100
+"""Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
+NARROW = 8
+"""So many columns are enough for a cell of several words, which goes on in the next line."""
 
 
 def shown(text: object) -> str:
@@ -80,19 +86,73 @@ def _console(err: bool = False, width: int | None = None) -> "Console":
     return Console(stderr=err, width=width, markup=False, emoji=False, highlight=False)
 
 
+def width() -> int:
+    """How many columns there are for what people read."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Write a table for people; columns of numbers are set right."""
+    """Write a table for people, no wider than there is room for; columns of numbers are set right.
+
+    Words that are too long are cut with an ellipsis, sentences go on in the next line; numbers are never cut. Where
+    not even that gives room, there are several tables, each with the first column.
+    """
+    cells = [[shown(cell) for cell in row] for row in rows]
+    for part in _parts(columns, cells):
+        _grid([columns[c] for c in part], [[row[c] for c in part] for row in cells], title)
+
+
+def _parts(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Which columns stand beside each other: as many as find room when all are as narrow as they may be."""
+    least = []
+    for c, name in enumerate(columns):
+        texts = [row[c] for row in cells]
+        whole = all(map(_is_number, texts))
+        longest = max(map(len, texts), default=0) if whole else max((_longest(text) for text in texts), default=0)
+        least.append(min(max(longest, _longest(name)), 10**6 if whole else 24) + 3)
+    parts, used = [[0]], least[0] + 1 if least else 0
+    for c in range(1, len(columns)):
+        if used + least[c] > width() and len(parts[-1]) > 1:
+            parts.append([0])
+            used = least[0] + 1
+        parts[-1].append(c)
+        used += least[c]
+    return parts
+
+
+def _longest(text: str) -> int:
+    """The length of its longest word."""
+    return max(map(len, text.split()), default=0)
+
+
+def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(shown(title)) if title else None, title_justify="left", title_style="bold")
-    cells = [[shown(cell) for cell in row] for row in rows]
+    grid, console = Table(), _console(width=width())
     for c, name in enumerate(columns):
         numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
-        grid.add_column(Text(shown(name)), justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(
+            Text(shown(name)), justify="right" if numeric else "left", overflow="ellipsis", no_wrap=numeric
+        )
     for row in cells:
         grid.add_row(*map(Text, row))
-    _console(width=None if sys.stdout.isatty() else UNLIMITED).print(grid)
+    if title:
+        console.print(Text(shown(title), style="bold"))
+    console.print(grid)
+
+
+def matrix(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str) -> None:
+    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names."""
+    cells = [[shown(cell) for cell in row] for row in rows]
+    longest = [max(len(name), *(len(row[c]) for row in cells)) for c, name in enumerate(columns)]
+    if sum(min(each, NARROW) + 3 for each in longest) < width():
+        return _grid(columns, cells, title)
+    say(title)
+    for name, *entries in cells:
+        for other, entry in zip(columns[1:], entries, strict=True):
+            say(f"  {name}{between}{other}: {entry}")
+    return None
 
 
 def _is_number(text: str) -> bool:
@@ -123,9 +183,9 @@ def kept(where: object) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, moved by calling `(done, total)`; silent where nobody watches."""
+    """A bar on standard error, moved by calling `(done, total)`; where it is no terminal, a line now and then."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield _lines(what)
         return
     from rich import progress as bars
 
@@ -139,6 +199,21 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with bars.Progress(*columns, console=_console(err=True)) as bar:
         task = bar.add_task(shown(what), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(what: str) -> Callable[[int, int], None]:
+    """Tells of work on standard error at most every `EVERY` seconds, so that short work is silent."""
+    began = told = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if done and now - told >= EVERY:
+            told = now
+            left = (now - began) / done * (total - done)
+            say(f"{what}: {done:,} of {total:,}, {left:.0f} s left", err=True)
+
+    return report
 
 
 @contextmanager

@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from epignn.cli.output import say
-from epignn.errors import BadArgument
 
 
 def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free port.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; others than this machine reach only another.")
+        str, typer.Option(help="The address to listen at; other machines cannot reach the default.")
     ] = "127.0.0.1",
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     root: Annotated[Path, typer.Option(help="Where training runs are kept.")] = Path("runs"),
@@ -24,15 +23,8 @@ def serve(
 
     Whoever reaches the address can ask, and train: it is meant for one machine and the people at it.
     """
-    try:
-        from epignn.web.limits import Context
-        from epignn.web.server import serve as run
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("epignn"):
-            raise
-        raise BadArgument(
-            f"the server needs {error.name}, which is not installed: pip install 'epignn[web]'."
-        ) from error
+    from epignn.web.limits import Context
+    from epignn.web.server import serve as run
 
     def ready(address: str) -> None:
         say(f"The playground is at {address}  (Ctrl-C ends it; the API is at {address}docs)")

@@ -16,7 +16,7 @@ import numpy as np
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
-from epignn.errors import BadFile, lookup, near_misses, unknown
+from epignn.errors import BadFile, lookup, unknown
 from epignn.files import decode, most_bytes, read_bounded, read_text, readable
 from epignn.formats.csp import check_nodes, parse_csp, write_csp
 from epignn.formats.facts import parse_facts, write_facts
@@ -122,6 +122,30 @@ def guess_calculus(names: Iterable[str], file: str, uses: Mapping[str, RawFact] 
     raise _bad_fact(f"{message} Correct them or name the calculus.", uses.get(missing[0]), file)
 
 
+SUBJECTS = MappingProxyType(
+    {"rcc8": "regions", "allen": "events", "point": "points on a line", "cardinal": "places on a map"}
+)
+"""What calculi with words in common speak of."""
+TIME = frozenset({"allen", "point"})
+"""Whose words mean the same order, of events or of moments: a guess among them is told, and does no harm."""
+
+
+def readings(names: Iterable[str]) -> list[Calculus]:
+    """The calculi, of different subjects, that know every name; those that have most as names of their own first.
+
+    >>> [calculus.name for calculus in readings(["overlaps", "contains"])]
+    ['rcc8', 'allen']
+    """
+    wanted = [name for name in dict.fromkeys(names) if name not in RESERVED]
+    fitting = [calculus for calculus in map(load, SUBJECTS) if all(map(calculus.knows, wanted))]
+    return sorted(fitting, key=lambda calculus: -own_names(calculus, wanted))
+
+
+def own_names(calculus: Calculus, names: Iterable[str]) -> int:
+    """How many names are those of base relations, not other words for them."""
+    return len({name.casefold() for name in names} & {name.casefold() for name in calculus.relations})
+
+
 def _likeness(calculus: Calculus, names: list[str]) -> float:
     """How similar the first of some names are to those that a calculus knows."""
     return sum(_near_miss(name, calculus)[1] for name in names[:SHOWN])
@@ -131,7 +155,7 @@ def _near_miss(name: str, calculus: Calculus) -> tuple[str, float]:
     """The most similar name that a calculus knows, as a question, and how similar it is; if none is, 0."""
     from difflib import SequenceMatcher
 
-    for close in near_misses(name, (*calculus.relations, *calculus.aliases), most=1):
+    for close in calculus.near(name)[:1]:
         likeness = SequenceMatcher(None, name[:80].casefold(), close.casefold()).ratio()
         return f" (did you mean {close!r}?)", likeness
     return "", 0.0
@@ -172,7 +196,8 @@ def _masks(uses: Mapping[str, RawFact], calculus: Calculus, file: str) -> dict[s
             masks[name] = calculus.parse_one(name)
         else:
             known = (*calculus.relations, *calculus.aliases)
-            raise _bad_fact(str(unknown(f"{calculus.name} relation", name, known)), fact, file)
+            told = unknown(f"{calculus.name} relation", name, known, calculus.near(name))
+            raise _bad_fact(str(told), fact, file)
     return masks
 
 

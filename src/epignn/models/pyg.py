@@ -72,9 +72,11 @@ def from_pyg(graphs: "Batch | Iterable[Data]", relations: Sequence[str]) -> Data
         tuple(relations),
         np.diff(start),
         offsets(np.bincount(owner, minlength=len(start) - 1)),
-        *((ends - start[owner])[order] for ends in (source, target)),
+        (source - start[owner])[order],
+        (target - start[owner])[order],
         batch.edge_type.numpy()[order],
-        *((ends.numpy() - start[:-1]) for ends in (batch.head_index, batch.tail_index)),
+        batch.head_index.numpy() - start[:-1],
+        batch.tail_index.numpy() - start[:-1],
         batch.y.numpy(),
     )
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.meanings import meanings
+from epignn.calculus.pictures import pictures
 from epignn.distil.rules import RuleSet
 
 
@@ -21,14 +23,23 @@ def calculus_dict(calculus: Calculus) -> dict[str, Any]:
             for left, row in zip(names, calculus.composition, strict=True)
         },
         "aliases": dict(calculus.aliases),
+        "meanings": {word: told.format(a="a", b="b") for word, told in meanings(calculus).items()},
+        "pictures": pictures(calculus),
         "decides": calculus.decides,
         "tractable": len(calculus.tractable),
     }
 
 
 def rules_list(rules: RuleSet) -> list[dict[str, Any]]:
-    """Rules in words, with what speaks for each."""
+    """Rules in words and by their relations, with what speaks for each."""
     return [
-        {"text": rules.describe(r), "weight": r.weight, "support": r.support, "confidence": r.confidence}
+        {
+            "text": rules.describe(r),
+            "body": [rules.relations[r.left], rules.relations[r.right]],
+            "head": rules.relations[r.head],
+            "weight": r.weight,
+            "support": r.support,
+            "confidence": r.confidence,
+        }
         for r in rules.rules
     ]
