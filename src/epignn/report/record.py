@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from epignn.errors import BadFile
+from epignn.errors import BadArgument, BadFile
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.version import __version__
@@ -19,11 +19,15 @@ RECORDS = "*.json"
 """How the files of records are called."""
 
 
+CHANGED = "+"
+"""What stands behind a commit where the source has changes besides."""
+
+
 def circumstances() -> dict[str, Any]:
     """Versions, machine and commit, as they are now."""
     return {
         "epignn": __version__,
-        "commit": _commit(),
+        "commit": commit(),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
@@ -40,9 +44,22 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _commit() -> str:
+def refuse_uncommitted() -> None:
+    """Refuse to record where the source has changes that are not committed.
+
+    Raises:
+        BadArgument: it has; outside of a source tree there are none.
+    """
+    if commit().endswith(CHANGED):
+        raise BadArgument(
+            "the source has changes that are not committed, so that no commit tells what was run. Commit them, "
+            "or record all the same with --dirty: tables mark such figures with a +."
+        )
+
+
+def commit() -> str:
     """The commit of the source tree; `+` where it has changes, `unknown` outside one."""
-    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=12"]
+    command = ["git", "describe", "--always", f"--dirty={CHANGED}", "--abbrev=12"]
     try:
         run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     except OSError:

@@ -15,9 +15,10 @@ from epignn.errors import BadArgument
 from epignn.explain.neural import THRESHOLD
 from epignn.learn.checkpoint import load_model
 from epignn.reason import ask as asking
+from epignn.reason.answers import LinkAnswer
 from epignn.reason.calculi import rules_list
 from epignn.reason.folders import CALCULUS, CONFIG, RULES, shipped_models
-from epignn.reason.links import LinkAnswer, Links
+from epignn.reason.links import Links, by_first_head
 from epignn.reason.neural import Neural
 from epignn.web import graphs
 from epignn.web.folders import WEIGHTS, model_folder
@@ -90,7 +91,7 @@ def links(request: dict[str, Any], context: Context) -> dict[str, Any]:
     graph, notes = graphs.read(request["triples"], model.trained.relations)
     question = [(request["head"], request["relation"])]
     found = model.answer(graph, question, request["top"], request["include_known"], request["paths"])
-    if not request["include_known"] and (stated := model.stated(graph, question)):
+    if not request["include_known"] and (stated := model.stated(graph, by_first_head(graph, question))):
         notes = [*notes, f"{stated:,} answers that the graph states are left out."]
     return {
         "answers": [_answer(one) for one in found],

@@ -404,7 +404,7 @@ class LinkAnswer(BaseModel):
     rank: int
     tail: str
     score: float
-    probability: float
+    probability: float | None
     known: bool
     path: str
     support: list[Said]
