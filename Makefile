@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs test test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor clean
+.PHONY: demo docs test test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -60,6 +60,10 @@ bench: $(VENV)/installed-dev
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python tests/web/screenshots.py
+
+# A wheel in dist/, tried in an empty environment.
+wheel: $(VENV)/installed-dev
+	$(BIN)/python tests/wheel.py
 
 # The documents as a site, strictly: a broken link is an error.
 docs: $(VENV)/installed-dev
