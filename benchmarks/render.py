@@ -357,6 +357,42 @@ def serve_sentence(results: Results) -> str:
     )
 
 
+def files_table(results: Results) -> str:
+    record = results.bench("files")
+    figures = record["figures"]
+    lines = [["start and answer a small question", f"{figures['start']['seconds']:.2f}", ""]]
+    for name, row in figures.items():
+        if name.startswith("close_"):
+            whole = ", ".join(f"{row[way]:.2f}" for way in ("query", "summary", "json"))
+            gqr = f"; GQR {row['gqr_seconds']:.2f}" if "gqr_seconds" in row else ""
+            boxes = f"{int(name.removeprefix('close_')):,} boxes"
+            lines.append(
+                [
+                    f"close {boxes}: alone; by command, for one answer, the summary, JSON",
+                    f"{row['closure']:.2f}; {whole}{gqr}",
+                    "",
+                ]
+            )
+        elif name.startswith("read_"):
+            what = {"read_table": "facts as CSV"}.get(name, name.removeprefix("read_"))
+            lines.append(
+                [f"read {row['rows']:,} {what}", f"{row['seconds']:.1f}", f"{row['peak_mb'] / 1000:.1f} GB"]
+            )
+    lines.append([f"compare {figures['relate']['regions']:,} polygons", f"{figures['relate']['seconds']:.0f}", ""])
+    return (
+        markdown(["from a file to an answer", "seconds of one core", "memory"], lines) + f"\n\n{_machine(record)}"
+    )
+
+
+def stream_sentence(results: Results) -> str:
+    record = results.bench("stream")
+    figures = record["figures"]["stream_300"]
+    return (
+        f"{figures['steps']:,} facts that come and go on 300 entities take {figures['seconds']:.0f} s of one core, "
+        f"{figures['factor']:.0f} times less than closing anew after each. {_machine(record)}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -366,6 +402,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
+    "files-table": files_table,
+    "stream-sentence": stream_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
