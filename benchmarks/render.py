@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
-from epignn.report.models import GROUNDS, suite_of_models
+from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import markdown, notes, rows
@@ -104,7 +103,7 @@ def models_table(name: str) -> Callable[[Results], str]:
 
     def block(results: Results) -> str:
         runs = results.runs(f"{name}-models")
-        suite = suite_of_models(name, MODELS.names())
+        suite = suite_of_models(name, kinds_of(ALL))
         commits = ", ".join(sorted({run["commit"] for run in runs}))
         made = f"{runs[0]['cpu']}, one core; commits {commits}."
         return "\n\n".join([markdown(*rows(suite, runs)), *notes(suite, runs), made])

@@ -50,7 +50,8 @@ def reproduce(
     from epignn.report.models import ALL, kinds_of, suite_of_models
     from epignn.report.record import read_records
 
-    suite, kinds, name = lookup("table", what, SUITES), kinds_of(models or ""), what
+    suite, name = lookup("table", what, SUITES), what
+    kinds = kinds_of(models or "", suite.links)
     if kinds and suite.links:
         suite = suite.with_models(kinds)
     elif kinds:

@@ -34,11 +34,11 @@ from epignn.tasks.api import TEST_SEED, GraphTask, LinkTask
 
 Say = Callable[[str], None]
 Record = dict[str, Any]
-QUICK = {
-    "classify": ("training.epochs=2",),
-    "rank": ("training.epochs=1", "objective.validation_triples=50", "model.dim=16", "model.facets=4"),
-}
+QUICK_LINKS = ("training.epochs=1", "objective.validation_triples=50")
+QUICK = {"classify": ("training.epochs=2",), "rank": QUICK_LINKS, "rank-facts": QUICK_LINKS}
 """What a smoke test changes, by objective."""
+QUICK_SIZE = ("model.dim=16", "model.facets=4")
+"""And of EpiGNN for links."""
 QUICK_PROBLEMS = "data.per_label=20"
 """And of tasks that are generated."""
 LIMIT = 1800
@@ -105,6 +105,8 @@ def _experiment(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> Exp
     experiment = load_experiment(variant.experiment, settings, code)
     if quick:
         settings += QUICK[experiment.objective.kind]
+        if isinstance(experiment.data, LinkTask) and experiment.model.kind == "epignn":
+            settings += QUICK_SIZE
         settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
         experiment = load_experiment(variant.experiment, settings, code)
     training = experiment.training

@@ -105,7 +105,11 @@ class Rank:
         self.config, self.side, self.device, self.metric = config, side, device, config.metric
         self.relations, self.outputs = side.graph.relations, 2 * len(side.graph.relations)
         self._notes = tuple(notes)
-        self.sampler = Sampler(side.graph, config.share, config.negatives, config.thin)
+        self.sampler = self._sampler()
+
+    def _sampler(self) -> Any:
+        """Draws the questions of a step."""
+        return Sampler(self.side.graph, self.config.share, self.config.negatives, self.config.thin)
 
     @classmethod
     def of(
