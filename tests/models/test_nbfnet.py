@@ -12,6 +12,7 @@ from epignn.data.graph import Graph, both_sides
 from epignn.errors import BadArgument
 from epignn.learn.config import load_experiment
 from epignn.learn.losses import cross_entropy
+from epignn.learn.objectives.facts import FactSampler, FactsConfig
 from epignn.learn.objectives.rank import Sampler
 from epignn.learn.protocols import full_ranks
 from epignn.learn.ranking import metrics
@@ -175,6 +176,21 @@ def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypat
         gradients.append([parameter.grad for parameter in made.parameters()])
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+@pytest.mark.parametrize("aggregate", ["sum", "pna"])
+def test_passes_over_one_graph_are_those_side_by_side(monkeypatch, graph, aggregate, dependent):
+    sampler = FactSampler(graph, FactsConfig(negatives=4))
+    questions = next(sampler.epoch(9, np.random.default_rng(0))).questions
+    made = model(6, message="distmult", aggregate=aggregate, links=True, dependent=dependent)
+    found, gradients = [], []
+    for together in (True, False):
+        monkeypatch.setattr(NBFNetConfig, "joins", together)
+        found.append(made.rank(questions))
+        gradients.append(torch.autograd.grad(found[-1].sin().sum(), list(made.parameters())))
+    torch.testing.assert_close(*found)
+    torch.testing.assert_close(*gradients)
 
 
 def test_large_graphs_are_answered_in_parts(monkeypatch, rng):
