@@ -125,6 +125,23 @@ def kgc_protocols(results: Results) -> str:
     return markdown(*protocols(results.runs("kgc")))
 
 
+def kgc_models(results: Results) -> str:
+    """Link prediction by every model that is recorded: full ranking first, then what it took."""
+    from epignn.report.links import TRAINING, models
+
+    runs, blocks = results.runs("kgc"), []
+    titles = {
+        "mrr": "Mean reciprocal rank (%), full filtered ranking",
+        "hits@10": "Hits@10 (%), full filtered ranking",
+        "grail_hits@10": "Hits@10 (%) among 50 sampled negatives",
+        TRAINING: "Processor seconds of training",
+    }
+    for metric, title in titles.items():
+        blocks += [f"{title}:", markdown(*models(runs, metric))]
+    commits = ", ".join(sorted({run["commit"] for run in runs if "experiment" in run}))
+    return "\n\n".join([*blocks, f"One core; commits {commits}."])
+
+
 def kgc_sentence(results: Results) -> str:
     """How long the best preset trains, how much memory it takes, how fast it scores."""
 
@@ -258,6 +275,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "rules-table": distilled_rules,
     "calibration-sentence": calibration_sentence,
     "kgc-protocols": kgc_protocols,
+    "kgc-models": kgc_models,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
     **{f"{name}-models": models_table(name) for name in GROUNDS},
