@@ -1,4 +1,4 @@
-"""Tables: data frames from files, and networks as files with one column a thing, or as arrays."""
+"""Tables: columns of data frames, and networks as files with one column a thing, or as arrays."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from epignn.errors import BadArgument, lookup, unknown
 from epignn.extras import optional
 from epignn.files import write_text, writing
 from epignn.formats.networks import WRITERS
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
 SUFFIXES = MappingProxyType({".csp": "csp", ".json": "json", ".txt": "facts", ".facts": "facts", ".pl": "facts"})
 
@@ -30,23 +30,6 @@ def column(frame: Any, name: str) -> Any:
     return frame[name]
 
 
-def read_frame(path: Path) -> Any:
-    """A data frame of pandas from a file: `.csv`, `.tsv`, `.parquet` or `.xlsx`.
-
-    Raises:
-        BadArgument: pandas is not installed, or the suffix is none of these.
-    """
-    pandas = optional("pandas", f"reading {path.name}")
-    name = path.name.casefold().removesuffix(".gz")
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".csv": pandas.read_csv,
-        ".tsv": lambda file: pandas.read_csv(file, sep="\t"),
-        ".parquet": pandas.read_parquet,
-        ".xlsx": pandas.read_excel,
-    }
-    return lookup("suffix of a table", Path(name).suffix, readers)(path)
-
-
 def table_text(network: Network, delimiter: str = ",") -> str:
     r"""A network as CSV text, with a column each for head, relations and tail.
 
@@ -54,7 +37,7 @@ def table_text(network: Network, delimiter: str = ",") -> str:
     >>> table_text(Network.of(load("rcc8"), [("Vieux-Lyon, 5e", "tpp|ntpp", "Lyon")]))
     'head,relations,tail\n"Vieux-Lyon, 5e",TPP|NTPP,Lyon\n'
     """
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     names = _cells(network.names, delimiter)
     relations = _cells([network.calculus.format(mask) for mask in masks], delimiter)
     columns = ((network.heads, names), (sets, relations), (network.tails, names))
