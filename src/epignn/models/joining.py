@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from epignn.data.graph import Edges
@@ -33,15 +34,17 @@ class Incoming:
         for count in np.unique(self.count[self.count > 0]).tolist():
             node = np.flatnonzero(self.count == count)
             edge = edges.offset[node][:, None] + np.arange(count)
-            arrays = (node, edges.source[edge], edges.label[edge])
-            found.append(tuple(torch.from_numpy(part.astype(np.int64)).to(self.device) for part in arrays))
+            found.append((self._on(node), self._on(edges.source[edge]), self._on(edges.label[edge])))
         return found
+
+    def _on(self, index: NDArray[np.integer]) -> Tensor:
+        return torch.from_numpy(index.astype(np.int64)).to(self.device)
 
     def parts(self, components: int) -> Any:
         """Nodes, sources and labels of parts of which messages have about `TOGETHER` numbers in all."""
         for node, source, label in self.by_count:
             size = max(1, TOGETHER // (components * source.shape[1]))
-            yield from zip(node.split(size), source.split(size), label.split(size), strict=True)
+            yield from zip(*(torch.split(part, size) for part in (node, source, label)), strict=True)
 
 
 def _gathered(values: Tensor, index_NK: Tensor) -> Tensor:

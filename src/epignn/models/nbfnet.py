@@ -116,12 +116,14 @@ class Layer(nn.Module):
         """What a round adds to states, (V, D) or (V, B, D), by the boundary condition and queries (B, D)."""
         width = self.config.width
         own, others = self.linear.weight[:, :width], self.linear.weight[:, width:]
-        shared = isinstance(passes, Shared)
-        received = (self._shared if shared else self._received)(state, boundary, query, passes)
+        if isinstance(passes, Shared):
+            received = self._shared(state, boundary, query, passes)
+        else:
+            received = self._received(state, boundary, query, passes)
         if self.config.aggregate == "pna":
-            by_scale = (received @ others.view(width, 3, -1).permute(2, 1, 0).flatten(1)).unflatten(-1, (3, width))
-            scales = _scales(passes, received.dtype)[..., None]
-            joined = (by_scale * (scales[:, None] if shared else scales)).sum(-2)
+            by_scale = received @ others.view(width, 3, -1).permute(2, 1, 0).flatten(1)
+            scales = _scales(passes, received.dtype).view(-1, *[1] * (state.dim() - 2), 3, 1)
+            joined = (by_scale.view(*state.shape[:-1], 3, width) * scales).sum(-2)
         else:
             joined = received @ others.T
         found: Tensor = self.norm(state @ own.T + joined + self.linear.bias).relu()
@@ -138,9 +140,11 @@ class Layer(nn.Module):
     def _shared(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Shared) -> Tensor:
         """(V, B, D), or (V, B, 4 D): the same for products, added up or joined by `pna`, of all passes together."""
         if self.config.dependent:
-            vectors = self.relation(query).unflatten(1, (-1, self.config.width)).transpose(0, 1)
+            mapped = self.relation(query).view(len(query), self.relations, self.config.width)
+            vectors = mapped.transpose(0, 1)
         else:
-            vectors = self.relation.weight[:, None].expand(-1, len(query), -1)
+            every = torch.arange(self.relations, device=query.device)
+            vectors = self.relation(every)[:, None].expand(-1, len(query), -1)
         joining = Principal if self.config.aggregate == "pna" else Added
         found = joining.apply(state.flatten(1), vectors.flatten(1), passes.incoming)  # type: ignore[no-untyped-call]
         if joining is Added:
@@ -254,9 +258,9 @@ class NBFNet(Model):
             (V, D) of passes side by side, (V, B, D) of passes over one graph.
         """
         if isinstance(passes, Shared):
-            number = torch.arange(len(query), device=query.device)
+            every = torch.arange(len(query), device=query.device)
             nothing = query.new_zeros(passes.incoming.nodes, *query.shape)
-            boundary = nothing.index_put((passes.head, number), query)
+            boundary = nothing.index_put((passes.head, every), query)
         else:
             boundary = query.new_zeros(len(passes.of_node), query.shape[1]).index_copy(0, passes.head, query)
         state = boundary

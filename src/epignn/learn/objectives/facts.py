@@ -41,7 +41,7 @@ class FactsConfig(ObjectiveConfig):
             fact, from one end, over the graph of all facts but those of the step.
         one_hop: the graph also lacks all other facts between the two entities of a fact that is asked.
         metric: that chooses the epoch.
-        validation_triples: at most so many are ranked after an epoch.
+        validation_triples: at most so many are ranked after an epoch, and calibrate the model in the end.
     """
 
     kind: str = "rank-facts"
@@ -96,6 +96,10 @@ class RankFacts(Rank):
     def batches(self, size: int, seed: int, epoch: int) -> Iterator[Any]:
         """Questions of all facts that the epoch asks, in a random order."""
         yield from self.sampler.epoch(size, np.random.default_rng([seed, epoch]))
+
+    def _asked(self, most: int, seed: int) -> Ints:
+        """Some of the validation triples, also where probabilities are calibrated: a pass a question takes long."""
+        return super()._asked(min(most, self.config.validation_triples), seed)
 
     def loss(self, model: Model, batch: Any) -> Tensor:
         """Each answer against its negatives."""
