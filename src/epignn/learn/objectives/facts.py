@@ -18,7 +18,7 @@ from epignn.data.graph import Edges, Graph, Ints, Known, both_sides
 from epignn.errors import BadArgument
 from epignn.learn import losses
 from epignn.learn.objectives.api import ObjectiveConfig
-from epignn.learn.objectives.rank import Rank
+from epignn.learn.objectives.rank import CALIBRATION_TRIPLES, Rank
 from epignn.learn.ranking import METRICS
 from epignn.models.api import Model
 from epignn.models.links import Heads, Questions
@@ -87,6 +87,11 @@ class RankFacts(Rank):
     unit = "questions"
     config: Any
 
+    @property
+    def calibrated(self) -> int:  # type: ignore[override]
+        """How many validation triples choose the temperature: a pass a question takes long."""
+        return min(CALIBRATION_TRIPLES, int(self.config.validation_triples))
+
     def _sampler(self) -> "FactSampler":
         return FactSampler(self.side.graph, self.config)
 
@@ -96,10 +101,6 @@ class RankFacts(Rank):
     def batches(self, size: int, seed: int, epoch: int) -> Iterator[Any]:
         """Questions of all facts that the epoch asks, in a random order."""
         yield from self.sampler.epoch(size, np.random.default_rng([seed, epoch]))
-
-    def _asked(self, most: int, seed: int) -> Ints:
-        """Some of the validation triples, also where probabilities are calibrated: a pass a question takes long."""
-        return super()._asked(min(most, self.config.validation_triples), seed)
 
     def loss(self, model: Model, batch: Any) -> Tensor:
         """Each answer against its negatives."""
