@@ -18,6 +18,7 @@ from typing import Any
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
+from epignn.learn.settings import all_settings
 from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import GROUNDS, suite_of_models
@@ -293,6 +294,18 @@ def words_table(name: str) -> Callable[[Results], str]:
     return block
 
 
+def settings_tables(results: Results) -> str:
+    """Every setting, a table for each class that holds some."""
+    parts = []
+    for what, entries in all_settings().items():
+        lines = [
+            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
+        ]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
+        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+    return "\n\n".join(parts)
+
+
 def calibration_sentence(results: Results) -> str:
     """What calibration did to the shipped models."""
     shown = []
@@ -373,6 +386,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "recovery-table": recovered_table,
     "rules-table": distilled_rules,
     "calibration-sentence": calibration_sentence,
+    "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from epignn.reason.answer import Reasoner
     from epignn.reason.exact import Exact
     from epignn.reason.learnt import Learnt
+    from epignn.reason.links import Links
     from epignn.reason.neural import Neural
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Fact",
     "Incremental",
     "Learnt",
+    "Links",
     "Network",
     "Neural",
     "Reasoner",
@@ -93,6 +95,7 @@ _LATER = {
     "Fact": "calculus.network",
     "Incremental": "calculus.solve.incremental",
     "Learnt": "reason.learnt",
+    "Links": "reason.links",
     "Network": "calculus.network",
     "Neural": "reason.neural",
     "Reasoner": "reason.answer",

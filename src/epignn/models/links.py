@@ -78,6 +78,18 @@ class Questions:
         row = np.broadcast_to(np.arange(nodes), (len(relations), nodes))
         return cls(graph.edges, Heads.everything([head], nodes), relations.astype(np.int64), row)
 
+    def of_heads(self, first: int, last: int) -> tuple["Questions", slice]:
+        """The questions of the passes from `first` up to `last`, and which rows of all they are."""
+        heads, begin = self.heads, self.heads.wanted_offset[first]
+        passes = Heads.of(
+            heads.head[first:last],
+            [heads.left_out_by(h) for h in range(first, last)],
+            [heads.wanted_by(h) for h in range(first, last)],
+        )
+        places = np.searchsorted(self.row[:, 0], [begin, heads.wanted_offset[last]])  # questions come by head
+        rows = slice(*places.tolist())
+        return Questions(self.edges, passes, self.relation[rows], self.row[rows] - begin), rows
+
     @property
     def candidate(self) -> NDArray[np.int64]:
         """(Q, C): the candidates themselves, as nodes."""

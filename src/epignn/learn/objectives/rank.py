@@ -6,7 +6,7 @@ every fact of its head would leave the head alone, so a random part is asked.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -19,6 +19,7 @@ from epignn.data.dataset import Dataset
 from epignn.data.graph import Edges, Graph, Ints, Known, Side, both_sides
 from epignn.errors import BadArgument
 from epignn.learn import losses
+from epignn.learn.answers import calibrate_answers
 from epignn.learn.calibrate import Calibration, calibration
 from epignn.learn.objectives.api import ObjectiveConfig
 from epignn.learn.protocols import by_head, full_ranks
@@ -163,6 +164,18 @@ class Rank:
         first = torch.zeros(len(found), dtype=torch.long, device=found.device)
         return losses.cross_entropy(found, first, self.config.temperature, allowed)
 
+    def part(self, batch: Step, number: int, of: int) -> tuple[Step | None, float]:
+        """The questions of some of the heads of a step, and what they count of all."""
+        count = len(batch.questions.heads)
+        first, last = count * number // of, count * (number + 1) // of
+        if first == last:
+            return None, 0.0
+        asked, rows = batch.questions.of_heads(first, last)
+        part = Step(asked, batch.allowed[rows])
+        if self.config.loss == "margin":  # a mean over negatives, of which questions have different numbers
+            return part, float(part.allowed[:, 1:].sum() / batch.allowed[:, 1:].sum().clamp_min(1))
+        return part, len(part.allowed) / len(batch.allowed)
+
     def validate(self, model: Model) -> float | None:
         """The metric on validation triples, ranked among all entities."""
         with torch.no_grad():
@@ -177,7 +190,7 @@ class Rank:
         return METRICS[self.metric](together(ranks))
 
     def calibrate(self, model: Model, report: Report | None = None) -> Calibration | None:
-        """The temperature that makes held-out answers likeliest; other known answers are no candidates."""
+        """What makes held-out answers likeliest; other known answers are no candidates."""
         side, known = self.judged[0], self._known[0]
         entities = len(side.graph.entities)
         asked = _asked(side, min(CALIBRATION_TRIPLES, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
@@ -189,7 +202,9 @@ class Rank:
                 line[known.answers(head, relation)] = -np.inf
                 line[tail] = own
                 found[row] = line
-        return calibration(found, asked[:, 2], self.config.temperature)
+        chosen = calibration(found, asked[:, 2], self.config.temperature)
+        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature)
+        return replace(chosen, answers=answers)
 
     @cached_property
     def _known(self) -> list[Known]:
