@@ -9,6 +9,7 @@ A block that a page has is filled or is an error; one that none has is left out.
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
+from epignn.learn.settings import all_settings
 from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import GROUNDS, suite_of_models
@@ -207,6 +209,56 @@ def kgc_growth(results: Results) -> str:
     return markdown(columns, lines) + "\n\n" + _machine(record)
 
 
+def kgc_kernel(results: Results) -> str:
+    """How near the passes are to what the machine can do, and how long an epoch takes."""
+    record = results.bench("links")
+    columns = ["dim", "GFLOP a head", "forward, GFLOP/s", "matrix product, GFLOP/s", "gradient / forward"]
+    columns += ["training, s a head", "MB", "scoring 1,000 heads, s", "MB"]
+    lines = [
+        [
+            f"{row['dim']}",
+            f"{row['gflop_a_head']:.2f}",
+            f"{row['forward_gflops_per_second']:.0f}",
+            f"{row['product_gflops_per_second']:.0f}",
+            f"{row['gradient_over_forward']:.1f}",
+            f"{row['train_seconds'] / row['trained']:.4f}",
+            f"{row['train_peak_mb']:.0f}",
+            f"{row['score_seconds']:.1f}",
+            f"{row['score_peak_mb']:.0f}",
+        ]
+        for name, row in record["figures"].items()
+        if name.startswith("fb237:v4")
+    ]
+    return markdown(columns, lines) + "\n\n" + _machine(record)
+
+
+def recipe_table(family: str) -> Callable[[Results], str]:
+    """What was tried for links on graphs cut out of a training graph, and what each step gained."""
+
+    def block(results: Results) -> str:
+        runs = results.runs("links-recipe", f"{family}-*.json")
+        steps = tomllib.loads((ROOT / "benchmarks" / "recipes.toml").read_text(encoding="utf-8"))
+        found = {name: [run for run in runs if run["step"] == name] for name in steps}
+        columns = ["step", "what it changes", "MRR", "gain", "Hits@10", "seeds", "training, CPU s"]
+        lines = []
+        for name, own in found.items():
+            if not own:
+                continue
+            before = found.get(steps[name].get("of", ""), [])
+            gain = f"{_mean(own, 'mrr') - _mean(before, 'mrr'):+.3f}" if before else ""
+            seconds = sum(run["training_cpu_seconds"] for run in own) / len(own)
+            about = f"{steps[name]['of']}: {steps[name]['about']}" if before else steps[name]["about"]
+            shown = [f"{_mean(own, 'mrr'):.3f}", gain, f"{_mean(own, 'hits@10'):.3f}", str(len(own))]
+            lines.append([name, about, *shown, f"{seconds:.0f}"])
+        return markdown(columns, lines)
+
+    return block
+
+
+def _mean(runs: list[dict[str, Any]], metric: str) -> float:
+    return sum(float(run["figures"][metric]) for run in runs) / len(runs)
+
+
 GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
 
 
@@ -240,6 +292,18 @@ def words_table(name: str) -> Callable[[Results], str]:
         return f"{table}\n\n{'; '.join(several)}." if several else table
 
     return block
+
+
+def settings_tables(results: Results) -> str:
+    """Every setting, a table for each class that holds some."""
+    parts = []
+    for what, entries in all_settings().items():
+        lines = [
+            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
+        ]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
+        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+    return "\n\n".join(parts)
 
 
 def calibration_sentence(results: Results) -> str:
@@ -322,9 +386,13 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "recovery-table": recovered_table,
     "rules-table": distilled_rules,
     "calibration-sentence": calibration_sentence,
+    "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    "kgc-kernel": kgc_kernel,
+    "recipe-fb": recipe_table("fb"),
+    "recipe-wn": recipe_table("wn"),
     **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }

@@ -156,7 +156,7 @@ def test_blocks_are_filled_and_the_rest_is_kept(render):
     [
         (block("ia-table"), "there is no record"),
         (block("model-sentence"), "there is no record"),
-        (block("nothing-table"), "unknown block 'nothing-table'; known: closure-sentence"),
+        (block("nothing-table"), "unknown block 'nothing-table'; known: headlines"),
         ("<!-- begin ia-table -->", "one begin mark and one end mark"),
         (block("ia-table") + block("ia-table"), "one begin mark and one end mark"),
         ("<!-- end ia-table --><!-- begin ia-table -->", "after <!-- end ia-table -->"),

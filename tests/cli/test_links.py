@@ -284,6 +284,18 @@ def test_all_questions_in_shards(epignn, run, folder, tmp_path, monkeypatch, nam
         assert cut.read_bytes() == whole.read_bytes()
 
 
+def test_processes_write_the_same_answers(epignn, run, folder, tmp_path, monkeypatch):
+    graph = folder.with_name("own_ind") / "train.txt"
+    monkeypatch.setattr("epignn.cli.links.SHARD", 50)
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for workers, out in enumerate(files, 1):
+        ran = epignn("predict", run, graph, "--all", "--top", 2, "--paths", "--workers", workers, "--out", out)
+        assert ran.code == 0, ran.err
+    assert files[0].read_bytes() == files[1].read_bytes()
+    refused = epignn("predict", run, graph, "--all", "--workers", 2)
+    assert (refused.code, "name it by --out" in refused.err) == (2, True)
+
+
 def test_only_likely_answers(epignn, run, folder, tmp_path):
     graph, out = folder.with_name("own_ind") / "train.txt", tmp_path / "likely.csv"
     asked = ("predict", run, graph, "--all", "--relation", "grandparent", "--least", 0.2, "--out", out)

@@ -7,7 +7,7 @@ from epignn.learn.config import load_experiment
 from epignn.models import MODELS
 from epignn.report import models
 from epignn.report.models import GROUNDS, kinds_of, settings_of, suite_of_models
-from epignn.report.reproduce import _experiment
+from epignn.report.plan import experiment_of
 from epignn.report.suites import SUITES
 from epignn.report.tables import cell_name, notes, paper_figures
 
@@ -21,7 +21,7 @@ def test_all_means_every_model_of_the_list():
 def test_every_table_has_rows_whose_experiments_load(table):
     suite = suite_of_models(table, ["epignn"])
     for variant in suite.variants:
-        experiment = _experiment(variant, quick=False)
+        experiment = experiment_of(variant, quick=False)
         assert experiment.model.kind == "epignn"
         assert experiment.training.epochs <= GROUNDS[table].epochs
         assert getattr(experiment.data, "augment", 0) == 0
@@ -35,7 +35,7 @@ def test_rows_of_a_table_are_trained_on_the_same_graphs():
         suite = suite_of_models(table, list(MODELS.names()))
         for before in GROUNDS[table].bases:
             rows = [v for v in suite.variants if v.name.startswith(before)]
-            data = {repr(_experiment(v, quick=False).data) for v in rows if not v.name.endswith("paper's")}
+            data = {repr(experiment_of(v, quick=False).data) for v in rows if not v.name.endswith("paper's")}
             assert len(data) == 1, (table, data)
 
 

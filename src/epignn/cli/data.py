@@ -58,7 +58,9 @@ def info(name: Name, as_json: Json = False) -> None:
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets; all of which files are at hand.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of data sets; left out: every one that has files here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""

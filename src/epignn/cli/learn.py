@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import PANEL, RayAddress, WorkersOption
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ Code = Annotated[
         "--code",
         metavar="FILE.py",
         help="A Python file that the model, task or objective is a class of. It is executed.",
+    ),
+]
+Track = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND:WHERE",
+        help="Write curves for a tracker, an optional extra: tensorboard:FOLDER, or mlflow:ADDRESS, which is a "
+        "server or a data base (sqlite:///runs.db).",
     ),
 ]
 LINKS = "Link prediction"
@@ -62,16 +72,25 @@ def train(
     ] = "best",
     device: Device = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
-    tensorboard: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
-    ] = None,
+    track: Track = None,
     code: Code = [],
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Processes that share every step, of this machine; worthwhile where a step is long. torchrun "
+            "starts them on several machines.",
+            rich_help_panel=PANEL,
+        ),
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
     import torch
 
     from epignn.learn.config import experiment_for
+    from epignn.learn.group import group
+    from epignn.learn.launch import launch
     from epignn.learn.run import objective_of
     from epignn.learn.run import train as train_run
     from epignn.report.record import circumstances
@@ -81,13 +100,19 @@ def train(
     experiment = experiment_for(what, chosen, calculus, preset, code)
     named = [experiment.model.kind, experiment.data.task, experiment.objective.kind]
     files: list[Path | str] = [*code, *(name.rpartition(":")[0] for name in named if ".py:" in name)]
+    if workers > 1 and "RANK" not in os.environ:
+        raise typer.Exit(launch(workers, sys.argv[1:], threads))
+    them = group()
     with progress("data") as report:
         objective = objective_of(experiment, seed, device, files, report)
+    if them.rank:  # the first tells of all
+        train_run(experiment, objective, seed=seed, out=out, device=device, code=files, group=them)
+        return
     for note in objective.notes():
         say(note, err=True)
     record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
-        _curves(tensorboard, objective) as curve,
+        _curves(track, objective, experiment.name) as curve,
         epochs(experiment.name, objective.metric, objective.unit) as show,
         kept(out),
     ):
@@ -97,7 +122,15 @@ def train(
             curve(epoch)
 
         run = train_run(
-            experiment, objective, seed=seed, out=out, device=device, code=files, record=record, report=follow
+            experiment,
+            objective,
+            seed=seed,
+            out=out,
+            device=device,
+            code=files,
+            record=record,
+            report=follow,
+            group=them,
         )
     if as_json:
         emit_json({"data": what, **_told(run, out)})
@@ -137,13 +170,15 @@ def _told(run: "Run", out: Path) -> dict[str, Any]:
     }
 
 
-def _curves(folder: Path | None, objective: "Objective") -> AbstractContextManager[Callable[["Epoch"], None]]:
-    """What writes curves for TensorBoard, if a folder is named."""
-    if folder is None:
+def _curves(
+    track: str | None, objective: "Objective", name: str
+) -> AbstractContextManager[Callable[["Epoch"], None]]:
+    """What writes curves for a tracker, if one is named."""
+    if track is None:
         return nullcontext(lambda epoch: None)
-    from epignn.learn.track import curves
+    from epignn.learn.track import tracker
 
-    return curves(folder, objective.metric, objective.unit)
+    return tracker(track, objective.metric, objective.unit, name)
 
 
 def evaluate(
@@ -283,6 +318,8 @@ def predict(
     ] = False,
     device: Device = "cpu",
     code: Code = [],
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
@@ -295,9 +332,13 @@ def predict(
     if trained.config.ranks:
         from epignn.cli.links import Asked, predict_links
         from epignn.reason.links import Links
+        from epignn.workers import workers_of
 
         asked = Asked(head, relation, queries, every, top, include_known, least, paths)
-        return predict_links(Links(trained, *others), file, asked, out, as_json)
+        with workers_of(workers, ray_address) as them:
+            if them.count > 1 and out is None:
+                raise BadArgument("several workers write shards of a file: name it by --out.")
+            return predict_links(Links(trained, *others), file, asked, out, as_json, them, code)
     if others:
         raise BadArgument("models of links answer together; ask others one after the other.")
     from epignn.reason.neural import Neural

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from epignn.learn.checkpoint import Trained
     from epignn.reason.answers import LinkAnswer
     from epignn.reason.links import Links
+    from epignn.workers import Workers
 
 SHARD = 100_000
 """About so many answers are written at once."""
@@ -63,7 +64,15 @@ class Asked:
         return by_first_head(graph, [(str(self.head), str(self.relation))])
 
 
-def predict_links(links: "Links", file: Path, asked: Asked, out: Path | None, as_json: bool) -> None:
+def predict_links(
+    links: "Links",
+    file: Path,
+    asked: Asked,
+    out: Path | None,
+    as_json: bool,
+    workers: "Workers",
+    code: Sequence[Path] = (),
+) -> None:
     """The likeliest answers to (head, relation, ?) in a graph that may be new to the model."""
     graph, notes = links.graph(file)
     for note in notes:
@@ -72,7 +81,7 @@ def predict_links(links: "Links", file: Path, asked: Asked, out: Path | None, as
         say("note: a model was trained before answers had probabilities of their own; train it again", err=True)
     questions = asked.questions(graph)
     if out is not None:
-        _to_file(links, graph, questions, asked, file, out, quiet=as_json)
+        _to_file(links, graph, questions, asked, file, out, as_json, workers, code)
     elif as_json:
         found = list(_rows(links, graph, questions, asked))
         emit_json({"model": links.name, "graph": str(file), "answers": [one.to_dict() for one in found]})
@@ -118,24 +127,13 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
 def _stream(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> None:
     """The answers to many questions as CSV on standard output, as they are found."""
     from epignn.bridges.shards import csv_text
+    from epignn.reason.sharded import columns_of
 
     finder = links.finder(graph) if asked.paths else None
     with progress("heads") as report:
         parts = links.answers(graph, questions, asked.top, asked.include_known, asked.least, report)
         for number, part in enumerate(parts):
-            emit_text(csv_text(_columns([part], finder), header=not number))
-
-
-def _columns(parts: Sequence[Any], finder: Any) -> dict[str, list[Any]]:
-    """The columns of several parts, with paths where there is a finder."""
-    found: dict[str, list[Any]] = {}
-    for part in parts:
-        columns = part.columns()
-        if finder is not None:
-            columns["path"] = [str(one.path or "") for one in part.rows(finder)]
-        for name, values in columns.items():
-            found.setdefault(name, []).extend(values)
-    return found
+            emit_text(csv_text(columns_of([part], finder), header=not number))
 
 
 def _to_file(
@@ -146,40 +144,47 @@ def _to_file(
     file: Path,
     out: Path,
     quiet: bool,
+    workers: "Workers",
+    code: Sequence[Path],
 ) -> None:
     """Write the answers shard by shard; where it was interrupted, go on."""
     from epignn.bridges.shards import Shards
+    from epignn.data.shared import arrays_of
     from epignn.files import sha256
     from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.reason.sharded import Asking, Part, write_part
+    from epignn.workers import run
 
-    finder = links.finder(graph) if asked.paths else None
     shards = _shards(questions, asked.top)
-    told = {
+    paths = bool(asked.paths) and links.finder(graph) is not None
+    about = {
         "models": [sha256(folder_of(model.name) / WEIGHTS) for model in links.models],
         "graph": sha256(file),
         "questions": [asked.head, asked.relation, asked.every, asked.queries and sha256(asked.queries)],
-        "answers": [asked.top, asked.include_known, asked.least, finder is not None],
+        "answers": [asked.top, asked.include_known, asked.least, paths],
     }
-    written = Shards(out, told)
-    resumed = any(written.has(number) for number in range(len(shards)))
-    rows, done = 0, 0
+    written = Shards(out, about)
+    todo = [number for number in range(len(shards)) if not written.has(number)]
+    before = sum(len(part) for part in shards) - sum(len(shards[number]) for number in todo)
     with kept(written.folder), progress("heads") as report:
-        for number, part in enumerate(shards):
-            if not written.has(number):
+        shared = workers.share(arrays_of(graph), written.folder)
+        asking = Asking(
+            links.name, str(links.trained.model.device), tuple(code), shared, asked.top, asked.include_known,
+            asked.least, paths, out.resolve(), about,
+        )  # fmt: skip
+        done = before
 
-                def follow(here: int, _: int, before: int = done) -> None:
-                    report(before + here, len(questions))
-
-                options = (asked.top, asked.include_known, asked.least, follow)
-                columns = _columns(list(links.answers(graph, part, *options)), finder)
-                written.write(number, columns)
-                rows += len(columns["tail"])
-            done += len(part)
+        def take(place: int, rows: int) -> None:
+            nonlocal done
+            done += len(shards[todo[place]])
             report(done, len(questions))
+
+        parts = [Part(asking, number, shards[number]) for number in todo]
+        found = run(workers, write_part, parts, take=take).all("shards")
     written.join(len(shards))
     if not quiet:
-        rest = "; the others were there" if resumed else ""
-        say(f"{out}: {rows:,} answers to the questions of {len(questions):,} heads{rest}")
+        rest = "; the others were there" if before else ""
+        say(f"{out}: {sum(found):,} answers to the questions of {len(questions):,} heads{rest}")
     else:
         emit_json({"model": links.name, "graph": str(file), "out": str(out), "heads": len(questions)})
 

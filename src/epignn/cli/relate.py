@@ -88,7 +88,7 @@ def relate(
             help="Regions (.geojson, .json, .shp, .gpkg), events (.csv, .tsv, .parquet, .xlsx) or RDF (.ttl)."
         ),
     ],
-    calculus: Annotated[str | None, typer.Option(help="rcc8 or rcc5, for regions.")] = None,
+    calculus: Annotated[str | None, typer.Option(help="The calculus of regions: rcc8 or rcc5.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the facts, in the format of its suffix.")] = None,
     every_pair: Annotated[
         bool, typer.Option("--every-pair", help="Write a fact for regions that do not meet, too.")

@@ -31,7 +31,7 @@ HEADER = ("", *FACTS, LABEL)
 COMPRESSION = 3
 """The gzip level: files a quarter larger than at level 6, written three times faster."""
 
-_CELL = re.compile(r"(?:_([^_]+))?_k_(\d+)_b_(\d+)\.csv(\.gz)?$")
+_CELL = re.compile(r"(?:_([^_]+))?_k_(\d+)_b_(\d+)(?:_part_\d+_of_\d+)?\.csv(\.gz)?$")
 _SPECIAL = re.compile(r'[,"\r\n]')
 
 

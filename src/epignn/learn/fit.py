@@ -17,6 +17,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from epignn.errors import BadFile, EpignnError
 from epignn.learn.checkpoint import RunFolder
 from epignn.learn.config import TrainConfig
+from epignn.learn.group import Alone, Group
 from epignn.learn.objectives.api import Objective
 from epignn.models.api import Model
 
@@ -102,6 +103,7 @@ def fit(
     folder: RunFolder | None = None,
     device: torch.device | str = "cpu",
     report: Callable[[Epoch], None] | None = None,
+    group: Group | None = None,
 ) -> Model:
     """Train a model and return the one of the best validation, the latest among equals.
 
@@ -113,12 +115,13 @@ def fit(
         folder: where the run is kept; one that was interrupted there goes on.
         device: where the model is trained.
         report: called after every epoch.
+        group: the processes that train it together; the first of them validates and keeps the run.
 
     Raises:
         Diverged: the loss became infinite or not a number; the folder keeps the last good weights.
     """
-    run = _Progress()
-    trainer = _Trainer(make(seed).to(device), objective, config)
+    run, them = _Progress(), group or Alone()
+    trainer = _Trainer(make(seed).to(device), objective, config, them)
     if folder is not None and (state := folder.load_state()) is not None:
         try:
             run = _Progress(**state["run"], best=state["best"] or None)
@@ -135,12 +138,12 @@ def fit(
             if run.start + 1 == config.starts:
                 break
             run.start, run.epoch, run.reached, run.risen, run.cooled = run.start + 1, 0, -math.inf, 0, 0
-            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config)
+            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config, them)
         number = run.start * config.epochs + run.epoch
         clock, cpu = time.perf_counter(), time.process_time()
         loss = trainer.epoch(seed, number)
         with torch.no_grad():
-            reached = objective.validate(trainer.kept.eval())
+            reached = them.same(objective.validate(trainer.kept.eval()) if them.rank == 0 else None)
         trainer.kept.train()
         rate = trainer.rate
         run.take(reached, trainer.kept)
@@ -148,11 +151,11 @@ def fit(
             run.cooled, run.risen = run.cooled + 1, run.epoch
             trainer.cool(run.cooled)
         now = time.perf_counter()
-        if folder is not None:
+        if folder is not None and them.rank == 0:
             entry = {"epoch": number + 1, "loss": loss, "validation": reached, "learning_rate": rate}
             spent = {"seconds": round(now - clock, 3), "cpu_seconds": round(time.process_time() - cpu, 3)}
             folder.save_epoch(run.best or {}, {**entry, **spent}, _state(run, trainer))
-        if report is not None:
+        if report is not None and them.rank == 0:
             ran += 1
             left = (now - began) / ran * (epochs - number - 1)
             speed = len(objective) / (now - clock)
@@ -165,8 +168,8 @@ def fit(
 class _Trainer:
     """A model of one start, and what trains it: torch's AdamW, a schedule, and an average of the weights."""
 
-    def __init__(self, model: Model, objective: Objective, config: TrainConfig) -> None:
-        self.model, self.objective, self.config = model.train(), objective, config
+    def __init__(self, model: Model, objective: Objective, config: TrainConfig, group: Group) -> None:
+        self.model, self.objective, self.config, self.group = model.train(), objective, config, group
         self.steps = math.ceil(len(objective) / config.batch_size)
         self.counts = not any(p.requires_grad for p in model.parameters())
         parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]
@@ -218,9 +221,7 @@ class _Trainer:
     def _steps(self, seed: int, number: int) -> float:
         total, steps = torch.zeros((), device=self.model.device), 0
         for batch in self.objective.batches(self.config.batch_size, seed, number):
-            loss = self.objective.loss(self.model, batch)
-            self.optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss = self.group.gradient(self.objective, self.model, batch)
             if self.config.clip:
                 torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
             self.optimiser.step()
@@ -228,7 +229,7 @@ class _Trainer:
                 self.schedule.step()
             if self.average is not None:
                 self.average.update_parameters(self.model)
-            total += loss.detach()
+            total += loss
             steps += 1
         mean = float(total) / max(steps, 1)
         if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in self.model.parameters()):

@@ -25,6 +25,7 @@ from epignn.learn.checkpoint import (
 )
 from epignn.learn.config import Experiment, model_class
 from epignn.learn.fit import Epoch, fit
+from epignn.learn.group import Alone, Group
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import Objective
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
@@ -112,6 +113,7 @@ def train(
     code: Files = (),
     record: dict[str, Any] | None = None,
     report: Callable[[Epoch], None] | None = None,
+    group: Group | None = None,
 ) -> Run:
     """Train the model of an experiment, calibrate it, and keep both in a run folder if one is named.
 
@@ -126,12 +128,14 @@ def train(
         code: files whose classes the experiment names.
         record: how it is made, for the folder.
         report: called after every epoch.
+        group: the processes that train it together, each of which calls this with the same arguments.
 
     Raises:
         Busy: another process trains in the folder.
     """
-    with nullcontext() if out is None else _alone(out):
-        return _train(experiment, objective, seed, out, device, code, record, report)
+    them = group or Alone()
+    with nullcontext() if out is None or them.rank else _alone(out):
+        return _train(experiment, objective, seed, out, device, code, record, report, them)
 
 
 @contextmanager
@@ -151,6 +155,7 @@ def _train(
     code: Files,
     record: dict[str, Any] | None,
     report: Callable[[Epoch], None] | None,
+    group: Group,
 ) -> Run:
     files = allowed(code)
     kind = model_class(experiment.model, files)
@@ -174,10 +179,11 @@ def _train(
         folder=folder,
         device=device_of(device),
         report=keep,
+        group=group,
     )
     with torch.no_grad():
-        calibration = objective.calibrate(model)
-    if out is not None:
+        calibration = objective.calibrate(model) if group.rank == 0 else None
+    if out is not None and group.rank == 0:
         history = read_history(out)
         if ran or not (out / CALIBRATION).exists():
             reached = max((epoch["validation"] or 0.0 for epoch in history), default=0.0)

@@ -110,6 +110,10 @@ class Model(nn.Module):
         """(Q, C): how likely each candidate is as the answer to each question; high is likely."""
         raise BadArgument(f"{type(self).__name__} does not predict links: it has no method `rank`.")
 
+    def rank_parts(self, questions: Questions) -> Tensor:
+        """(P, Q, C): as `rank`, by each part of a model that is to answer by itself; the loss is their mean."""
+        return self.rank(questions).unsqueeze(0)
+
     def scorer(self, graph: Graph) -> Scorer:
         """What scores all entities of a graph; models that share work between questions have their own."""
         return RankScorer(self, graph)

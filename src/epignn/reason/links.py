@@ -52,6 +52,7 @@ class Links:
         self.held_out_: Side | None = None
         self.run_: Run | None = None
         self._like: str | None = None
+        self._asked: tuple[Graph, tuple[Any, ...], _Asking] | None = None
 
     @classmethod
     def load(cls, name: str, device: str = "cpu", code: Iterable[FilePath | str] = ()) -> Self:
@@ -171,7 +172,7 @@ class Links:
         """
         if top < 1:
             raise BadArgument(f"top must be 1 or more, not {top}.")
-        asking = _Asking(self, graph, top, include_known, least)
+        asking = self._asking(graph, top, include_known, least)
         first = rows = 0
         for done, (_, relations) in enumerate(questions, 1):
             rows += top * len(relations)
@@ -180,6 +181,12 @@ class Links:
                 first, rows = done, 0
             if report is not None:
                 report(done, len(questions))
+
+    def _asking(self, graph: Graph, *how: Any) -> "_Asking":
+        """What questions about a graph share; kept, because all shards of a table ask the same graph."""
+        if self._asked is None or self._asked[0] is not graph or self._asked[1] != how:
+            self._asked = graph, how, _Asking(self, graph, *how)
+        return self._asked[2]
 
     def answer(
         self,

@@ -117,12 +117,15 @@ def distil(request: dict[str, Any], context: Context) -> dict[str, Any]:
     task_of(trained)
     kind = kind_of(trained.experiment)
     found = distil_trained(trained, examples(trained, (), _silent), kind, f"{name}-learnt", _silent)
-    save(found, folder / (CALCULUS if kind == "calculus" else RULES))
+    path = folder / (CALCULUS if kind == "calculus" else RULES)
+    save(found, path)
     if not isinstance(found, Distilled):
-        return {"kind": kind, "relations": list(found.rules.relations), "rules": rules_list(found.rules)}
+        told = {"relations": list(found.rules.relations), "rules": rules_list(found.rules)}
+        return {"kind": kind, **told, "toml": path.read_text(encoding="utf-8")}
     reading = read_weights(trained.model, trained.relations)
     true = load(trained.experiment.calculus)
-    return {"kind": kind, "certificate": found.certificate.to_dict(), **compared(found, reading, true)}
+    certificate = found.certificate.to_dict()
+    return {"kind": kind, "calculus": true.name, "certificate": certificate, **compared(found, reading, true)}
 
 
 def _silent(done: int, total: int) -> None:
