@@ -97,8 +97,14 @@ def test_a_vocabulary_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("f.ttl", "<a> <b> .", "not turtle"),
+        ("f.ttl", "<a> <b> .", "cannot be read as turtle"),
         ("f.ttl", "<x:a> <x:b> <x:c> .", "it states no relation"),
+        (
+            "f.jsonld",
+            '{"@context": ["http://127.0.0.1:9/a"]}',
+            "is at 'http://127.0.0.1:9/a', which is not fetched",
+        ),
+        ("f.jsonld", '[{"a": {"@context": {"@import": "file:///a"}}}]', "its @import is at 'file:///a'"),
         ("f.n3x", "", "expected RDF, in a file that ends in .ttl"),
     ],
 )

@@ -17,7 +17,7 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, EpignnError
 from epignn.extras import optional
-from epignn.files import parse_toml, read_text, write_text
+from epignn.files import foreign, load_json, parse_toml, read_text, write_text
 
 FORMATS = MappingProxyType({".ttl": "turtle", ".nt": "nt", ".jsonld": "json-ld", ".rdf": "xml"})
 GEO = "http://www.opengis.net/ont/geosparql#"
@@ -48,6 +48,8 @@ class Vocabulary:
                 'table relations, as in hasAunt = "aunt".',
                 str(path),
             )
+        if not isinstance(table["relations"], dict):
+            raise BadFile('relations must be a table, as in hasAunt = "aunt".', str(path))
         prefix, calculus = str(table.get("prefix", "")), load(str(table["calculus"]))
         for name, meaning in table["relations"].items():
             try:
@@ -138,12 +140,10 @@ def read_rdf(path: Path, vocabulary: Vocabulary | None = None) -> Statements:
         raise BadFile(f"expected RDF, in a file that ends in {', '.join(FORMATS)}.", str(path))
     graph = rdflib.Graph()
     text = read_text(path)
-    try:
-        with _quiet():
-            graph.parse(data=text, format=FORMATS[suffix])
-    except Exception as error:  # rdflib's parsers raise errors of many kinds
-        line = getattr(error, "lines", 0)
-        raise BadFile(f"not {FORMATS[suffix]}: {' '.join(str(error).split())[:200]}", str(path), line) from error
+    if suffix == ".jsonld":
+        _refuse_remote(load_json(text, str(path)), str(path))
+    with foreign(str(path), FORMATS[suffix]):
+        graph.parse(data=text, format=FORMATS[suffix])
     used = vocabulary or max(VOCABULARIES.values(), key=lambda one: _uses(graph, one))
     calculus = load(used.calculus)
     masks = {iri: calculus.parse(meaning) for iri, meaning in used.meanings.items()}
@@ -154,6 +154,22 @@ def read_rdf(path: Path, vocabulary: Vocabulary | None = None) -> Statements:
         raise BadFile(f"it states no relation; a vocabulary tells which predicates are ({known}, …).", str(path))
     network = Network.of(calculus, facts, title=path.name)
     return Statements(network, graph, used, len(graph) - len(facts))
+
+
+def _refuse_remote(document: Any, file: str) -> None:
+    """Refuse JSON-LD that has to be completed from elsewhere: rdflib would fetch it, and we fetch nothing."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            for key in ("@context", "@import"):
+                contexts = value.get(key) if isinstance(value.get(key), list) else [value.get(key)]
+                for context in contexts:
+                    if isinstance(context, str):
+                        raise BadFile(f"its {key} is at {context[:80]!r}, which is not fetched.", file)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _uses(graph: Any, vocabulary: Vocabulary) -> int:

@@ -11,6 +11,7 @@ from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
+from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
 from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument, lookup
 from epignn.formats.told import Told
@@ -84,6 +85,8 @@ def close(
         Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")
     ] = None,
     backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
+    seconds: Seconds = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Close the facts of a file: what follows between its entities, and can they all hold?
@@ -93,7 +96,7 @@ def close(
     from epignn.reason.networks import ALGORITHMS, closed_json, result_dict, run
 
     lookup("algorithm", algorithm, ALGORITHMS)
-    with working(f"{algorithm}: {file}"):
+    with working(f"{algorithm}: {file}"), limited(seconds, memory, as_json):
         networks = _read(file, calculus, number, vocabulary)
         results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
         whole = len(results) == 1 and results[0].consistent and not query
@@ -190,16 +193,21 @@ def entails(
     calculus: CalculusName = None,
     number: Annotated[int | None, typer.Option("--network", help="Ask this network of the file, from 1.")] = None,
     max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
+    seconds: Seconds = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash."""
+    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash.
+
+    Exit code 3 if it is undecided because a limit was reached.
+    """
     from epignn.reason.networks import entailments
 
     with working(f"reading {file}"):
         networks = _read(file, calculus, number)
     if len(networks) > 1:
         raise BadArgument(f"{file} holds {len(networks)} networks; choose one with --network N.")
-    with working("searching"):
+    with working("searching"), limited(seconds, memory, as_json):
         found = entailments(networks[0], facts, max_nodes)
     if as_json:
         emit_json(found.to_dict())
@@ -214,4 +222,4 @@ def entails(
                 mask = closure(shown).relations(a, b)
                 say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
-        raise typer.Exit(1)
+        raise typer.Exit(UNDECIDED if found.entailed is None else 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from epignn.errors import BadArgument
-from epignn.files import ACTS, json_text
+from epignn.files import json_text, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,15 +24,6 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 UNLIMITED = 10_000
 """Columns of a table that goes to a file or another program: no cell is broken there."""
-
-
-def shown(text: object) -> str:
-    r"""Text from outside, safe to print: what would act on a terminal is written as Python writes it.
-
-    >>> shown("a\x1b[31mb\n[red]")
-    'a\\x1b[31mb\\n[red]'
-    """
-    return ACTS.sub(lambda found: repr(found[0])[1:-1], str(text))
 
 
 def say(text: object = "", err: bool = False) -> None:

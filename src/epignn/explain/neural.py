@@ -29,7 +29,7 @@ SECONDS = 1.0
 TOGETHER = 32
 """Facts that are left out in turn between two looks at the clock."""
 MOST_ENTITIES = 50
-"""Of more entities than so many there is no table of states: nobody reads it, and its time grows as their square."""
+"""Of more entities there is no table of states: nobody reads it, and its time grows as their number squared."""
 
 
 class Model(Protocol):

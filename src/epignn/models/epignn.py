@@ -405,7 +405,7 @@ class EpiGNN(Model):
         return self.state_scores(self.predictions(batch, algebra), algebra.vectors)
 
     def by_rounds(self, data: Dataset) -> Iterator[Tensor]:
-        """(G, R), again and again: the scores of the same weights, forward only, after one round, two, and so on."""
+        """(G, R), again and again: scores of the same weights, forward only, after one round, two, and so on."""
         if self.config.closure == "full":
             for rounds in count(1):
                 stopped = self._stopped(rounds)
