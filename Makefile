@@ -24,7 +24,7 @@ SECONDS ?= 3600
 fuzz: $(VENV)/installed-dev
 	EPIGNN_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz tests/crash --timeout=0 -x
 
-# The kernels once more, built to stop at the first access out of bounds or undefined operation.
+# The kernels once more, built to stop at the first access out of bounds, undefined operation or race of threads.
 sanitize: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet nanobind
 	$(BIN)/python tests/sanitize.py

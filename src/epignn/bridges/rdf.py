@@ -163,8 +163,8 @@ def _refuse_remote(document: Any, file: str) -> None:
         value = waiting.pop()
         if isinstance(value, dict):
             for key in ("@context", "@import"):
-                contexts = value.get(key) if isinstance(value.get(key), list) else [value.get(key)]
-                for context in contexts:
+                told = value.get(key)
+                for context in told if isinstance(told, list) else [told]:
                     if isinstance(context, str):
                         raise BadFile(f"its {key} is at {context[:80]!r}, which is not fetched.", file)
             waiting += value.values()

@@ -54,10 +54,7 @@ def read_frame(path: Path) -> Any:
 
 
 def _read_parquet(data: bytes, path: Path) -> Any:
-    optional("pyarrow", f"reading {path.name}")
-    from pyarrow import BufferReader, parquet
-
-    file = parquet.ParquetFile(BufferReader(data))
+    file = optional("pyarrow.parquet", f"reading {path.name}").ParquetFile(io.BytesIO(data))
     cells = file.metadata.num_rows * file.metadata.num_columns
     refuse_above(cells * CELL, most_bytes(len(data)), str(path))
     return file.read().to_pandas()
