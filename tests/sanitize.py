@@ -2,7 +2,8 @@
 
 Builds the compiled modules into a folder of their own, first with those that find accesses out of bounds and
 undefined operations, then with the one that finds races between threads, and runs tests on them: those that compare
-kernels with their plain twins, and those of many threads. Memory that Python itself never frees is not looked at; nor are races inside torch, which is not built so.
+kernels with their plain twins, and those of many threads. Memory that Python itself never frees is not looked at,
+nor are races inside torch, which is not built so.
 """
 
 import os

@@ -24,8 +24,22 @@ MOST = 10_000 if os.environ.get("EPIGNN_FUZZ_SECONDS") else 4
 """Operations of each work that are disturbed, spread over all of them: `make fuzz` takes every one."""
 SLOW = ("serve", "reproduce")
 """Of works that take seconds, fewer."""
-TIMES = ("seconds", "peak", "speed", "host", "commit", "started", "date", "when", "versions", "memory", "cpu")
-"""Parts of names of what differs from run to run."""
+TIMES = (
+    "command",
+    "record",
+    "seconds",
+    "peak",
+    "speed",
+    "host",
+    "commit",
+    "started",
+    "date",
+    "when",
+    "versions",
+    "memory",
+    "cpu",
+)
+"""Parts of names of what differs from run to run, or with the folder."""
 FAULTS = {"kill": 0, "full disk": errno.ENOSPC, "bad disk": errno.EIO}
 
 
@@ -48,8 +62,8 @@ def disturb(tmp_path_factory):
             process.stdin.write(json.dumps(asked) + "\n")
             process.stdin.flush()
             code, said = json.loads(process.stdout.readline())
-            said, _, count = said.rpartition("\noperations ")
-            return code, said, int(count or 0)
+            told, ended, count = said.rpartition("\noperations ")  # which a process that is killed does not tell
+            return (code, told, int(count)) if ended else (code, said, 0)
 
         yield run
         process.stdin.close()

@@ -59,15 +59,17 @@ def get(folder: Path, host: str) -> None:
 
 def serve(folder: Path, host: str) -> None:
     """A run that is begun at the page of `epignn serve`, up to its end."""
+    from epignn.web.folders import trains
     from epignn.web.limits import Context
     from epignn.web.runs import Runs
     from epignn.web.workers import Pool
 
     async def begin() -> None:
-        context = Context(root=folder)
-        runs = Runs(context, Pool.__new__(Pool))
-        asked = {"experiment": "rcc8", "name": "a", "settings": list(FEW), "seed": 0, "upload": None}
-        await runs.begin(asked)
+        while trains(folder / "a"):  # the process that trains goes on when its server is killed
+            await asyncio.sleep(0.1)
+        settings = ["data.per_label=1", "training.epochs=1"]
+        runs = Runs(Context(root=folder), Pool.__new__(Pool))
+        await runs.begin({"experiment": "rcc8", "name": "a", "settings": settings, "seed": 0, "upload": None})
         await asyncio.gather(*runs._watched.values())
 
     asyncio.run(begin())
