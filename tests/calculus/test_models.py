@@ -1,9 +1,9 @@
 """All algorithms against all models: every way to lay points, intervals or sets is tried, with disjunctive facts.
 
-The oracle knows no composition table. It lays out every entity in every way that can matter (n points need n places,
-n intervals 2n, n sets 2ⁿ - 1 elements), looks which facts hold, and reads off what is possible of each pair. Where
-such a list is not complete (durations; regions with borders, of which rectangles are laid), what it shows is still
-possible. Of families, in which all people cannot be tried, facts of a real one are taken.
+The oracle knows no composition table. It lays out every entity in every way that can matter (n points need n
+places, n intervals 2n, n sets 2ⁿ - 1 elements), looks which facts hold, and reads off what is possible of each
+pair. Where such a list is not complete (durations; regions with borders, of which rectangles are laid), what it
+shows is still possible. Of families, in which all people cannot be tried, facts of a real one are taken.
 """
 
 import os
@@ -88,7 +88,7 @@ THINGS = {
     "rcc8": (rectangles, lambda n: BOXES, 4, False),
     "indu": (duration, lambda n: list(combinations(range(9), 2)), 3, False),
 }
-"""How two things lie to each other, all things for n entities, the most entities, and whether these are all models."""
+"""How two things lie, all things for n entities, the most entities, and whether all models are among them."""
 
 
 @cache
