@@ -80,7 +80,7 @@ $(VENV)/python-ok:
 
 # With -e an edit of a Python file needs no reinstall; a changed kernel or pyproject does.
 $(VENV)/installed: $(VENV)/python-ok $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[learn,plot]'
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/python-ok $(SOURCES)

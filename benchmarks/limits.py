@@ -18,7 +18,7 @@ rcc8 = load("rcc8")
 chain = [(f"n{i}", "ntpp", f"n{i + 1}") for i in range(size)]
 clash = [*chain, ("n0", "dc", f"n{size}")]
 asked = {
-    "close": lambda: close(Network.of(rcc8, chain)).relations("n0", "n1"),
+    "close": lambda: close(Network.of(rcc8, chain)).mask("n0", "n1"),
     "explain": lambda: Exact("rcc8").explain(Network.of(rcc8, chain), "n0", f"n{size}"),
     "conflict": lambda: partial(Network.of(rcc8, clash)).conflict,
 }

@@ -12,14 +12,27 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
+from epignn.calculus import CALCULI, load
+from epignn.calculus.vocabulary import unions, vocabulary
 from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import GROUNDS, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
-from epignn.report.tables import markdown, notes, rows
+from epignn.report.tables import (
+    Measure,
+    Record,
+    accuracy,
+    by_variant,
+    distilled,
+    figures,
+    markdown,
+    notes,
+    rows,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"<!-- (begin|end) ([\w-]+) -->")
@@ -72,6 +85,40 @@ def closure_table(results: Results) -> str:
             f"| {what} | {row['facts']:,} | {'closure' if boxes else 'partial'} | {row['seconds']:.3f} | {gqr} |"
         )
     return "\n".join([*lines, "", _machine(record) + " GQR's figures are from another machine of that kind."])
+
+
+def headlines(results: Results) -> str:
+    """What the model, and exact reasoning with what it has learnt, reach beside the paper."""
+    lines = []
+    for suite, variant, cell, task, paper in HEADLINES:
+        runs = by_variant(SUITES[suite], results.runs(suite))[variant]
+
+        def told(measure: Measure, runs: list[Record] = runs, suite: str = suite, cell: str = cell) -> str:
+            return f"{mean(figures(SUITES[suite], run, measure)[cell] for run in runs):.3f}"
+
+        published = [figure for name, figure in SUITES[suite].paper.items() if paper and name.startswith(paper)]
+        shown = f"{mean(published):.{2 + (len(published) > 1)}f}" if published else ""
+        lines.append([task, told(accuracy), told(distilled), shown, f"{len(runs)}"])
+    columns = [
+        "task, trained on small graphs",
+        "the model",
+        "exact reasoning with what it learnt",
+        "paper",
+        "seeds",
+    ]
+    return markdown(columns, lines)
+
+
+HEADLINES = (
+    ("rcc8", "rcc8", "average", "RCC-8, paths of 2 to 9 steps, 1 to 3 branches", "average"),
+    ("rcc8", "rcc8", "k=9 b=3", "RCC-8, 9 steps, 3 branches", "k=9 b=3"),
+    ("expanded", "rcc8", "k=15 b=8", "RCC-8, 15 steps, 8 branches", "rcc8 k=15 b=8"),
+    ("ia", "ia", "average", "Intervals, paths of 2 to 9 steps, 1 to 3 branches", ""),
+    ("expanded", "ia", "k=15 b=8", "Intervals, 15 steps, 8 branches", "ia k=15 b=8"),
+    ("clutrr", "clutrr", "average", "CLUTRR, 5 to 10 hops after 2 to 4", "EpiGNN-mul (paper)"),
+    ("clutrr-23", "clutrr-23", "average", "CLUTRR, 4 to 10 hops after 2 and 3", "EpiGNN-mul (paper"),
+)
+"""Suite, row, cell, what it is called, and how the names of the paper's figures begin."""
 
 
 def generator_table(results: Results) -> str:
@@ -179,6 +226,22 @@ def distilled_rules(results: Results) -> str:
     return markdown(*rules_table(results.runs("distil", "clutrr*.json")))
 
 
+def words_table(name: str) -> Callable[[Results], str]:
+    """The words of a calculus, with what they mean."""
+
+    def block(results: Results) -> str:
+        calculus = load(name)
+        columns, lines = vocabulary(calculus)
+        several = [
+            f"`{word}` stands for {' or '.join(meant.split('|'))}" for word, meant in unions(calculus).items()
+        ]
+        cells = [[f"`{cell}`" if c < 2 else cell for c, cell in enumerate(line)] for line in lines]
+        table = markdown(columns, cells).replace("---:", "---")
+        return f"{table}\n\n{'; '.join(several)}." if several else table
+
+    return block
+
+
 def calibration_sentence(results: Results) -> str:
     """What calibration did to the shipped models."""
     shown = []
@@ -210,10 +273,10 @@ def limits_table(results: Results) -> str:
         "conflict": ("which facts clash, in one circle (`--algorithm partial`)", "facts"),
     }
     lines = []
-    for name, figures in record["figures"].items():
+    for name, told in record["figures"].items():
         what, size = name.split()
         question, unit = about[what]
-        took = f"{figures['seconds']:.2g}", f"{figures['memory_mb']:,.0f} MB"
+        took = f"{told['seconds']:.2g}", f"{told['memory_mb']:,.0f} MB"
         lines.append([question, f"{int(size):,} {unit}", *took])
     return markdown(["question", "size", "seconds", "memory"], lines) + f"\n\n{_machine(record)}"
 
@@ -235,6 +298,7 @@ def _machine(record: dict[str, Any]) -> str:
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
+    "headlines": headlines,
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
@@ -261,6 +325,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "kgc-protocols": kgc_protocols,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }
 

@@ -7,6 +7,7 @@ namespace epignn {
 namespace {
 
 constexpr std::size_t MAX_DIGITS = 9;
+constexpr std::size_t SHORT = 16;
 
 // Python's white space within ASCII.
 bool space(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
@@ -162,6 +163,54 @@ bool fact(Cursor& at, Facts& out) {
   return true;
 }
 
+// A cell of a table as Python's csv module reads it; a quoted one that goes on in another line is left to the twin.
+bool cell(std::string_view line, char delimiter, std::size_t& at, std::deque<std::string>& unquoted,
+          std::string_view& out) {
+  const std::size_t begin = at;
+  if (at >= line.size() || line[at] != '"') {
+    at = std::min(line.find(delimiter, at), line.size());
+    out = stripped(line.substr(begin, at - begin));
+    return true;
+  }
+  bool doubled = false;
+  for (++at; at < line.size(); ++at) {
+    if (line[at] != '"') continue;
+    if (at + 1 >= line.size() || line[at + 1] != '"') break;
+    doubled = true;
+    ++at;
+  }
+  if (at >= line.size()) return false;
+  out = line.substr(begin + 1, at - begin - 1);
+  ++at;
+  if (doubled) {
+    std::string& plain = unquoted.emplace_back();
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      plain.push_back(out[k]);
+      k += out[k] == '"';
+    }
+    out = plain;
+  }
+  out = stripped(out);
+  return at == line.size() || line[at] == delimiter;
+}
+
+bool row(std::string_view line, std::int64_t place, const Layout& layout, Facts& out) {
+  const std::size_t last = std::max({layout.head, layout.set, layout.tail});
+  std::string_view found[3], one;
+  std::size_t column = 0;
+  for (std::size_t at = 0;; ++at, ++column) {
+    if (!cell(line, layout.delimiter, at, out.unquoted, one)) return false;
+    if (column == layout.head) found[0] = one;
+    if (column == layout.set) found[1] = one;
+    if (column == layout.tail) found[2] = one;
+    if (at >= line.size()) break;
+  }
+  if (column < last) return false;
+  const std::int32_t head = out.entities.number(found[0]), tail = out.entities.number(found[2]);
+  out.add(head, found[1], tail, place);
+  return true;
+}
+
 // The header of a network: its highest node and, after '#', its name.
 bool header(std::string_view line, std::int64_t most_nodes, Numbered& out) {
   Cursor at(line);
@@ -283,6 +332,20 @@ bool read_facts(std::string_view text, Facts& out) {
   return true;
 }
 
+bool read_table(std::string_view text, const Layout& layout, Facts& out) {
+  if (has_wide_space(text) || text.find('\0') != text.npos) return false;
+  Cursor at(text);
+  while (at.place() < static_cast<std::int64_t>(layout.begin)) at.line();
+  while (!at.done()) {
+    const std::int64_t place = at.place();
+    std::string_view line = at.line();
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.find('\r') != line.npos) return false;
+    if (!line.empty() && !row(line, place, layout, out)) return false;
+  }
+  return true;
+}
+
 bool read_constraints(std::string_view text, std::int64_t most_nodes, Constraints& out) {
   if (has_wide_space(text)) return false;
   Cursor at(text);
@@ -335,26 +398,39 @@ bool read_triples(std::string_view text, Triples& out) {
   return true;
 }
 
-std::string write_rows(std::size_t rows, const std::vector<Column>& columns,
-                       const std::vector<std::string_view>& between) {
-  std::size_t size = 0;
-  for (std::string_view piece : between) size += rows * piece.size();
-  for (const Column& column : columns)
-    for (std::size_t r = 0; r < rows; ++r) size += (*column.pieces)[column.which[r]].size();
-  std::string out(size, '\0');
-  char* at = out.data();
-  const auto put = [&at](std::string_view piece) {
-    std::memcpy(at, piece.data(), piece.size());
-    at += piece.size();
-  };
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      put(between[c]);
-      put((*columns[c].pieces)[columns[c].which[r]]);
+Table::Table(std::size_t rows, const std::vector<Column>& columns, const std::vector<std::string_view>& between)
+    : rows_(rows) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    Joined joined{columns[c].which, {}, {0}};
+    for (std::string_view piece : *columns[c].pieces) {
+      joined.text.append(between[c]).append(piece);
+      if (c + 1 == columns.size()) joined.text.append(between[c + 1]);
+      joined.ends.push_back(joined.text.size());
     }
-    put(between.back());
+    joined.text.append(SHORT, '\0');
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto piece = static_cast<std::size_t>(joined.which[r]);
+      size_ += joined.ends[piece + 1] - joined.ends[piece];
+    }
+    columns_.push_back(std::move(joined));
   }
-  return out;
+}
+
+void Table::write(char* at) const {
+  const char* const end = at + size_;
+  for (std::size_t r = 0; r < rows_; ++r) {
+    for (const Joined& column : columns_) {
+      const auto piece = static_cast<std::size_t>(column.which[r]);
+      const std::size_t begin = column.ends[piece], length = column.ends[piece + 1] - begin;
+      // A copy of fixed length is one instruction; what it writes too much is written over by the next piece.
+      if (length <= SHORT && end - at >= static_cast<std::ptrdiff_t>(SHORT)) {
+        std::memcpy(at, column.text.data() + begin, SHORT);
+      } else {
+        std::memcpy(at, column.text.data() + begin, length);
+      }
+      at += length;
+    }
+  }
 }
 
 }  // namespace epignn

@@ -1,10 +1,11 @@
-// Text of facts, constraints and triples to numbers and back: names become numbers in the order of their first use.
+// Text of facts, tables, constraints and triples to numbers and back: names become numbers in the order of their first use.
 //
 // The readers take exactly the grammar of their plain twins in src/epignn/formats. Where a text leaves it, or has
 // white space outside ASCII, they stop; the twin then reads the text and says what is wrong.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,14 @@ struct Rows {
 
 struct Facts : Rows {
   Names entities;
+  std::deque<std::string> unquoted;  // cells with doubled quotes, which stand in no text as they are meant
+};
+
+// How a table has its facts: what separates cells, where rows begin, and which columns are head, relations and tail.
+struct Layout {
+  char delimiter;
+  std::size_t begin;
+  std::size_t head, set, tail;
 };
 
 // A network of numbered nodes 0 to nodes - 1; its constraints are rows begin to end of all rows.
@@ -62,6 +71,7 @@ struct Triples {
 
 // Each returns whether it has read the whole text.
 bool read_facts(std::string_view text, Facts& out);
+bool read_table(std::string_view text, const Layout& layout, Facts& out);
 bool read_constraints(std::string_view text, std::int64_t most_nodes, Constraints& out);
 bool read_triples(std::string_view text, Triples& out);
 
@@ -72,7 +82,21 @@ struct Column {
 };
 
 // Rows of text: between[0], a piece of the first column, between[1], and so on to the last of `between`.
-std::string write_rows(std::size_t rows, const std::vector<Column>& columns,
-                       const std::vector<std::string_view>& between);
+class Table {
+ public:
+  Table(std::size_t rows, const std::vector<Column>& columns, const std::vector<std::string_view>& between);
+  std::size_t size() const { return size_; }
+  void write(char* out) const;
+
+ private:
+  // Pieces with what stands before them, and after the last, one behind the other.
+  struct Joined {
+    const std::int32_t* which;
+    std::string text;
+    std::vector<std::size_t> ends;
+  };
+  std::size_t rows_, size_ = 0;
+  std::vector<Joined> columns_;
+};
 
 }  // namespace epignn

@@ -1,6 +1,7 @@
 // The Python face of text.hpp: bytes to arrays of numbers and lists of names, and back.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <stdexcept>
 #include <utility>
@@ -36,12 +37,24 @@ bool whole(const nb::bytes& data, T& out, Read read) {
   return read(text, out);
 }
 
-nb::object facts(const nb::bytes& data) {
-  Facts found;
-  if (!whole(data, found, read_facts)) return nb::none();
+nb::object made(Facts& found) {
   return nb::make_tuple(array(std::move(found.heads)), array(std::move(found.sets)), array(std::move(found.tails)),
                         array(std::move(found.places)), names(found.written.all()),
                         names(found.entities.all()));
+}
+
+nb::object facts(const nb::bytes& data) {
+  Facts found;
+  return whole(data, found, read_facts) ? made(found) : nb::none();
+}
+
+nb::object table(const nb::bytes& data, const std::string& delimiter, std::size_t begin, std::size_t head,
+                 std::size_t set, std::size_t tail) {
+  if (delimiter.size() != 1) throw std::invalid_argument("one character separates the cells of a table");
+  const Layout layout{delimiter[0], begin, head, set, tail};
+  Facts found;
+  const auto read = [&layout](std::string_view text, Facts& out) { return read_table(text, layout, out); };
+  return whole(data, found, read) ? made(found) : nb::none();
 }
 
 nb::object constraints(const nb::bytes& data, std::int64_t most_nodes) {
@@ -82,18 +95,23 @@ nb::bytes rows(const nb::list& columns, const nb::list& pieces, const nb::list& 
   }
   std::vector<Column> laid;
   for (std::size_t c = 0; c < which.size(); ++c) laid.push_back({which[c].data(), &tables[c]});
-  std::string text;
+  const Table table(which[0].size(), laid, texts);
+  nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(table.size())));
+  if (!out.is_valid()) nb::raise_python_error();
+  char* const begin = PyBytes_AS_STRING(out.ptr());
   {
     nb::gil_scoped_release release;
-    text = write_rows(which[0].size(), laid, texts);
+    table.write(begin);
   }
-  return nb::bytes(text.data(), text.size());
+  return out;
 }
 
 }  // namespace
 
 void bind_text(nb::module_& m) {
   m.def("read_facts", &facts, nb::arg("data"));
+  m.def("read_table", &table, nb::arg("data"), nb::arg("delimiter"), nb::arg("begin"), nb::arg("head"),
+        nb::arg("set"), nb::arg("tail"));
   m.def("read_constraints", &constraints, nb::arg("data"), nb::arg("most_nodes"));
   m.def("read_triples", &triples, nb::arg("data"));
   m.def("write_rows", &rows, nb::arg("columns"), nb::arg("pieces"), nb::arg("between"));

@@ -23,6 +23,12 @@ from epignn.tasks.generate import file_name
 from tests import samples
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for every table: what is tested is what they say."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

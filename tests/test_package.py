@@ -41,6 +41,46 @@ def test_the_check_can_fail():
     assert loaded_by(fake, "torch")
 
 
+WITHOUT = {
+    ("close", "ec(a, b)", "--query", "a", "b"): "",
+    ("entails", "ec(a, b)", "ec(b, a)"): "",
+    ("calculus", "show", "rcc8"): "",
+    ("realise", "ec(a, b)"): "",
+    ("explain", "--exact", "rcc8", "ec(a, b)", "a", "b"): "",
+    ("info",): "",
+    ("ask", "ec(a, b)", "a", "b"): "torch, which is not installed: pip install 'epignn[learn]'",
+    ("train", "rcc8", "--out", "x"): "torch, which is not installed: pip install 'epignn[learn]'",
+    ("serve",): "pip install 'epignn[web]'",
+    ("relate", "examples/world/quarters.geojson"): "pip install 'epignn[geo]'",
+}
+"""Commands, and what they ask for where `pip install epignn` has brought nothing more."""
+OPTIONAL = [
+    "torch",
+    "safetensors",
+    "matplotlib",
+    "fastapi",
+    "uvicorn",
+    "shapely",
+    "geopandas",
+    "pandas",
+    "pyarrow",
+    "rdflib",
+    "networkx",
+]
+
+
+@pytest.mark.parametrize("command", WITHOUT, ids=lambda command: command[0])
+def test_what_needs_an_extra_says_which(command, tmp_path):
+    """In an interpreter that finds none of the libraries that extras bring."""
+    code = (
+        f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL}))\nsys.argv = ['epignn', *{list(command)}]\n"
+        "from epignn.cli import main\nmain()"
+    )
+    root = Path(__file__).resolve().parent.parent
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False)
+    assert (run.returncode, WITHOUT[command] in run.stderr) == (2 if WITHOUT[command] else 0, True), run.stderr
+
+
 ORDER = (
     ("errors", "version"), ("locks",), ("extras", "files", "entries", "kernels"), ("calculus",), ("data",),
     ("formats",), ("bridges",), ("tasks",), ("models",), ("learn",), ("distil",), ("explain",), ("reason",),

@@ -10,8 +10,7 @@
 An inconsistent network is an answer, not an error: see the result objects of `epignn.calculus`.
 """
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -56,19 +55,21 @@ def near_misses(name: str, known: Iterable[str], most: int = 2) -> list[str]:
     >>> near_misses("NTTP", ["NTPP", "DC"])
     ['NTPP']
     """
+    import difflib  # here, because few commands meet a name that they do not know
+
     by_folded = {other.casefold(): other for other in known}
     close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5)
     return [by_folded[folded] for folded in close]
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
-    """The error for a name that is not among the known ones, with the near misses first.
+def unknown(kind: str, name: str, known: Iterable[str], near: Sequence[str] | None = None) -> UnknownName:
+    """The error for a name that is not among the known ones, with the near misses first, or others that are given.
 
     >>> str(unknown("calculus", "rcc-8", ["allen", "rcc8"]))
     "Unknown calculus 'rcc-8'. Did you mean 'rcc8'? Known: allen, rcc8."
     """
     names = sorted(known)
-    close = near_misses(name, names)
+    close = near_misses(name, names) if near is None else near
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     return UnknownName(f"Unknown {kind} {name[:80]!r}.{hint} Known: {shown or 'none'}.")

@@ -8,14 +8,21 @@ from epignn.errors import BadArgument
 
 EXTRA_OF = MappingProxyType(
     {
+        "fastapi": "web",
         "geopandas": "geo",
+        "matplotlib": "plot",
         "networkx": "graphs",
         "openpyxl": "frames",
         "pandas": "frames",
         "pyarrow": "frames",
         "rdflib": "rdf",
+        "safetensors": "learn",
         "shapefile": "geo",
         "shapely": "geo",
+        "tensorboard": "tensorboard",
+        "torch": "learn",
+        "torch_geometric": "pyg",
+        "uvicorn": "web",
     }
 )
 """The extra of this package that brings each library."""
@@ -37,6 +44,13 @@ def optional(library: str, purpose: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise BadArgument(
-            f"{purpose} needs {name}, which is not installed: pip install 'epignn[{EXTRA_OF[name]}]'."
-        ) from error
+        raise BadArgument(missing(purpose, name)) from error
+
+
+def missing(purpose: str, library: str) -> str:
+    """What to say where a library is not installed.
+
+    >>> missing("this", "torch")
+    "this needs torch, which is not installed: pip install 'epignn[learn]'."
+    """
+    return f"{purpose} needs {library}, which is not installed: pip install 'epignn[{EXTRA_OF[library]}]'."

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from epignn.bridges.events import from_intervals
-from epignn.bridges.tables import read_frame
 from epignn.bridges.world import refuted
 from epignn.calculus import load
 from epignn.calculus.calculi.orders import ALLEN
@@ -14,6 +13,7 @@ from epignn.calculus.result import Answer
 from epignn.calculus.solve.closure import close
 from epignn.errors import BadArgument
 from epignn.formats.facts import parse_facts
+from epignn.formats.frames import read_frame
 from epignn.formats.networks import as_networks
 
 pandas = pytest.importorskip("pandas")

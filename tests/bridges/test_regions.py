@@ -73,7 +73,15 @@ def test_slivers_are_told_and_rounded_away():
     rough = from_geometries(boxes, ["a", "b"])
     assert str(rough.network) == "PO(a, b)"
     assert "such as PO(a, b)" in rough.notes[0]
-    assert str(from_geometries(boxes, ["a", "b"], precision=1e-6).network) == "EC(a, b)"
+    for more in ({"precision": 1e-6}, {"snap": 1e-6}):
+        assert str(from_geometries(boxes, ["a", "b"], **more).network) == "EC(a, b)"
+    gap = [shapely.box(0, 0, 1, 2), shapely.box(1 + 1e-9, 0.5, 2, 1)]  # corners of one near a side of the other
+    assert not len(from_geometries(gap).network)
+    snapped = from_geometries(gap, ["a", "b"], snap=1e-6)
+    assert str(snapped.network) == "EC(a, b)"
+    assert snapped.notes == ("borders were drawn to corners of neighbours within 1e-06",)
+    with pytest.raises(BadArgument, match=r"snap is a distance in the units of the map, such as 0\.001, not -1"):
+        from_geometries(boxes, snap=-1)
 
 
 def test_lines_and_points_are_no_regions():

@@ -9,8 +9,9 @@ import pytest
 
 from epignn import Network, close, load, read_networks
 from epignn.bridges.graphs import from_networkx
-from epignn.bridges.tables import read_frame, write_out
+from epignn.bridges.tables import write_out
 from epignn.errors import BadArgument, BadFile, UnknownName
+from epignn.formats.frames import read_frame
 
 pandas = pytest.importorskip("pandas")
 RCC8 = load("rcc8")
@@ -26,7 +27,7 @@ def facts(network):
     return [network.fact(f).to_list() for f in range(len(network))]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "csp", "json"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "csp", "json", "npz", "parquet", "xlsx"])
 def test_files_of_facts_there_and_back(network, tmp_path, suffix):
     if suffix == "csp":
         network = Network.of(RCC8, [("0", "tpp|ntpp", "1"), ("1", "ec", "2")])

@@ -83,3 +83,17 @@ def test_compose_path():
     path = [rcc8.parse(name) for name in ("tpp", "ntpp", "ntpp")]
     assert rcc8.format(rcc8.compose_path(path)) == "NTPP"
     assert rcc8.compose_path([]) == rcc8.identity_mask
+
+
+def test_words_for_inverses_and_near_misses_that_are_never_the_opposite() -> None:
+    allen = load("allen")
+    for word, inverse in (("overlaps", "overlapped-by"), ("meets", "met_by"), ("starts", "Started by")):
+        assert allen.parse_one(inverse) == allen.converse(allen.parse_one(word))
+    for calculus in map(load, CALCULI):
+        for word in (*calculus.relations, *calculus.aliases):
+            for misspelt in (f"{word}x", word[:-1] + "_by", word.replace("e", "ee")):
+                if calculus.knows(misspelt):
+                    continue
+                near = [calculus.parse_one(one) for one in calculus.near(misspelt)]
+                assert len(near) < 2 or near[0] == near[1] or calculus.converse(near[0]) != near[1]
+                assert not misspelt.endswith("by") or all(one.endswith("by") for one in calculus.near(misspelt))

@@ -179,16 +179,16 @@ def check_labels(network, models, results, complete):
         pair = f"e{i}", f"e{j}"
         for result in results:
             if result.algorithm != "search":  # which chooses one
-                assert result.relations(*pair) & mask == mask, result
+                assert result.mask(*pair) & mask == mask, result
         if complete:
-            assert minimal.relations(*pair) == mask
+            assert minimal.mask(*pair) == mask
             assert entails(network, pair[0], mask, pair[1]).entailed is True
             one = mask & -mask
             assert entails(network, pair[0], one, pair[1]).entailed is (mask == one)
     i, j = next(iter(models))
     found = explain(network, f"e{i}", f"e{j}")
     some = possible(network.select(list(found.support.facts)))
-    assert not complete or some[i, j] & ~results[0].relations(f"e{i}", f"e{j}") == 0
+    assert not complete or some[i, j] & ~results[0].mask(f"e{i}", f"e{j}") == 0
 
 
 def check_conflict(network, result):

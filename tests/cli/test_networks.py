@@ -273,3 +273,30 @@ def test_a_terminal_shows_that_work_goes_on(facts):
         assert process.stdout is not None
         json.loads(process.stdout.read())
     os.close(ours)
+
+
+def test_a_guess_is_said_and_equals_are_asked_for(epignn):
+    events = "overlaps(Reign of Louis, Revolution). contains(Revolution, Terror)"
+    ran = epignn("close", events)
+    assert ran.code == 2
+    assert "regions (rcc8) or of events" in ran.err
+    assert "--calculus rcc8 or --calculus allen" in ran.err
+    for calculus in ("rcc8", "allen"):
+        ran = epignn("close", events, "--calculus", calculus)
+        assert (ran.code, ran.err) == (0, "")
+    ran = epignn("close", "before(a, b). before(b, c)", "--query", "a", "c")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "<(a, c)")
+    assert "read as allen, --calculus point chooses" in ran.err
+    for clear in (
+        "ec(a, b)",
+        "o(a, b). overlaps(b, c)",
+        "touches(a, b). overlaps(b, c)",
+        "father(a, b)",
+        "*(a, b)",
+    ):
+        assert epignn("close", clear).err == "", clear
+
+
+def test_nothing_follows_is_said_in_words(epignn):
+    ran = epignn("close", "ec(a, b). dc(c, d)", "--query", "a", "c")
+    assert ran.out.splitlines()[-1] == "Nothing follows: any relation may hold from a to c."

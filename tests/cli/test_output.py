@@ -94,3 +94,29 @@ def test_titles_columns_and_bars_take_no_markup(what, capsys, monkeypatch):
     with output.working(what), output.progress(what) as move:
         move(1, 2)
     assert "\x1b[31m" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+@pytest.mark.parametrize("command", [("calculus", "show", "allen"), ("calculus", "list"), ("data", "list")])
+def test_tables_find_room(epignn, monkeypatch, columns, command):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    ran = epignn(*command)
+    boxes = [line for line in ran.out.splitlines() if line[:1] in "┏┃┡│└"]
+    assert boxes
+    assert max(map(len, boxes)) <= columns
+
+
+def test_numbers_are_never_cut_and_columns_that_find_no_room_go_below(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    names = ["name", *(f"number {c}" for c in range(8))]
+    output.table(names, [["x" * 60, *(1234567 + c for c in range(8))]])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 40
+    assert all(str(1234567 + c) in out for c in range(8))
+    assert "x…" in out
+
+
+def test_a_matrix_without_room_is_a_list(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    output.matrix(["", *"abcdefgh"], [["row", *(["one two"] * 8)]], "title", " to ")
+    assert "  row to a: one two\n" in capsys.readouterr().out

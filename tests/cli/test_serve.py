@@ -52,7 +52,7 @@ def test_without_the_extra_it_says_what_to_install(epignn, monkeypatch):
     ran = epignn("serve")
     assert (ran.code, ran.err) == (
         2,
-        "error: the server needs uvicorn, which is not installed: pip install 'epignn[web]'.\n",
+        "error: this needs uvicorn, which is not installed: pip install 'epignn[web]'.\n",
     )
 
 

@@ -63,7 +63,7 @@ def test_facts_of_a_calculus_are_turned_away_from_the_head_and_say_the_same(rng)
         assert (data.edge_source < data.edge_target).all()
         assert data.node_count.tolist() == [4]
         (same,) = networks(data, RCC8)
-        found = close(same).relations(str(data.query_head[0]), str(data.query_tail[0]))
+        found = close(same).mask(str(data.query_head[0]), str(data.query_tail[0]))
         assert RCC8.format(found) == "PO"
 
 

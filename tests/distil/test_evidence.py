@@ -25,7 +25,7 @@ def test_a_verdict_is_what_counting_each_problem_gives(rng):
         networks(data, weaker), data.query_head, data.query_tail, data.label, strict=True
     ):
         result = close(network)
-        left = result.relations(str(head), str(tail)) if result.consistent else 0
+        left = result.mask(str(head), str(tail)) if result.consistent else 0
         entailed += left == 1 << label
         open_ += bool(left >> label & 1) and left != 1 << label
         wrong += not left >> label & 1

@@ -19,7 +19,7 @@ RCC8 = load("rcc8")
 
 
 def proof_of(network, head, tail):
-    return to_dict(derive(network, head, tail, close(network).relations(head, tail)), network.calculus)
+    return to_dict(derive(network, head, tail, close(network).mask(head, tail)), network.calculus)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_mutations_of_random_proofs_are_refused(calculus, rng):
         network = random_network(calculus, rng, 6, 0.5, 2)
         result = close(network)
         proof = to_dict(
-            derive(network, "0", "5", result.relations("0", "5")) if result.consistent else refute(network),
+            derive(network, "0", "5", result.mask("0", "5")) if result.consistent else refute(network),
             calculus,
         )
         check(proof, calculus, given(network))

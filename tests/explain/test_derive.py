@@ -29,7 +29,7 @@ def test_random_networks(calculus, size, rng):
         result = close(network)
         if result.consistent:
             head, tail = rng.choice(network.names, 2, replace=False).tolist()
-            mask = result.relations(head, tail)
+            mask = result.mask(head, tail)
             assert checked(network, derive(network, head, tail, mask)) == (head, mask, tail)
             consistent += 1
         else:
@@ -54,7 +54,7 @@ def test_parts_of_intersections_are_needed(calculus, rng):
         result = close(network)
         if not result.consistent:
             continue
-        for step in derive(network, "0", "6", result.relations("0", "6")).steps():
+        for step in derive(network, "0", "6", result.mask("0", "6")).steps():
             if step.rule != "intersect":
                 continue
             seen += 1

@@ -15,7 +15,7 @@ def passes(network, goal, facts):
     result = close(network.select(list(facts)))
     if goal.pair is None or not result.consistent:
         return not result.consistent
-    return not result.relations(*goal.pair) & ~goal.need
+    return not result.mask(*goal.pair) & ~goal.need
 
 
 def brute_force(network, goal):
@@ -30,7 +30,7 @@ def random_goal(calculus, rng):
     if not result.consistent:
         return network, Goal()
     pair = tuple(rng.choice(network.names, 2, replace=False).tolist())
-    return network, Goal(pair, result.relations(*pair))
+    return network, Goal(pair, result.mask(*pair))
 
 
 def test_against_brute_force(calculus, rng):

@@ -69,13 +69,13 @@ def test_random_networks(calculus, rng):
         check(document["proof"], calculus, given(network))
         if found.status is Status.CONTRADICTORY:
             continue
-        mask = close(network).relations("0", "5")
+        mask = close(network).mask("0", "5")
         assert set_of(calculus, found.relations) == mask == found.proof.mask
         assert sum(set_of(calculus, e.relations) for e in found.exclusions) == calculus.anything & ~mask
         for exclusion, stored in zip(found.exclusions, document["excluded"], strict=True):
             part = network.select(list(exclusion.support.facts))
             left = set_of(calculus, exclusion.left)
-            assert close(part).relations("0", "5") == left == exclusion.proof.mask
+            assert close(part).mask("0", "5") == left == exclusion.proof.mask
             assert not left & set_of(calculus, exclusion.relations)
             assert set_of(calculus, check(stored["proof"], calculus, given(part))[1]) == left
             assert stored["left"] == list(exclusion.left)

@@ -12,8 +12,9 @@ from epignn.calculus.network import Network
 from epignn.errors import BadFile
 from epignn.formats.csp import parse_csp, parse_csp_plain
 from epignn.formats.facts import parse_facts, parse_facts_plain
+from epignn.formats.networks import parse_table, parse_table_plain
 from epignn.formats.raw import RawFact, RawNetwork
-from epignn.formats.rows import distinct_sets, plain_text_of_rows, text_of_rows
+from epignn.formats.rows import plain_text_of_rows, text_of_rows
 from epignn.formats.triples import parse_triples_plain, read_triples
 from epignn.kernels import native
 
@@ -34,6 +35,22 @@ PIECES = {
         "#",
         "9",
         " ",
+    ),
+    "table": (
+        "a",
+        "b c",
+        ",",
+        '"',
+        '"x ""y"" z"',
+        " ",
+        "\n",
+        "\r\n",
+        "\r",
+        "a,r,b\n",
+        "head,relation,tail\n",
+        "\0",
+        "é",
+        "\u2003",
     ),
     "triples": ("a", "b c", "\t", " ", "\n", "r", "a\tr\tb\n", "a r b\n", "\u00a0", "\x1c", "é"),
 }
@@ -64,6 +81,18 @@ def test_facts(text):
 @given(texts("csp"))
 def test_constraints(text):
     assert outcome(lambda: parse_csp(text, "f")) == outcome(lambda: parse_csp_plain(text, "f"))
+
+
+@needs_kernels
+@given(texts("table"))
+def test_tables(text):
+    assert outcome(lambda: parse_table(text, "f")) == outcome(lambda: parse_table_plain(text, "f"))
+
+
+@needs_kernels
+def test_the_kernel_reads_cells_in_quotes():
+    found = native().read_table(b'id,A,relation,B\n1,"a, ""b""",ec,c\r\n', ",", 16, 1, 2, 3)
+    assert (found[4], found[5]) == (["ec"], ['a, "b"', "c"])
 
 
 @needs_kernels
@@ -106,7 +135,7 @@ def test_rows(numbers, pieces):
 def test_distinct_sets(calculus):
     chosen = load(calculus)
     network = Network.of(chosen, [("a", mask, "b") for mask in (5, 1, 5, chosen.universal)])
-    masks, which = distinct_sets(network)
+    masks, which = network.distinct_sets()
     assert sorted(masks) == [1, 5, chosen.universal]
     assert [masks[w] for w in which] == [5, 1, 5, chosen.universal]
 

@@ -83,7 +83,8 @@ READ_BY = {
     ".txt": FACTS, ".csp": FACTS, ".json": FACTS + WORLDS, ".csv": FACTS + GRAPHS + WORLDS, ".jsonl": GRAPHS,
     ".tsv": TRIPLES,
     ".toml": TOML, "": RUNS, ".geojson": WORLDS, ".topojson": WORLDS, ".shp": WORLDS, ".gpkg": WORLDS,
-    ".parquet": WORLDS, ".xlsx": WORLDS, ".ttl": RDF, ".nt": RDF, ".jsonld": RDF, ".rdf": RDF,
+    ".parquet": WORLDS + FACTS[:3], ".xlsx": WORLDS + FACTS[:3], ".npz": FACTS,
+    ".ttl": RDF, ".nt": RDF, ".jsonld": RDF, ".rdf": RDF,
 }  # fmt: skip
 OPTIONS = _each("""
     close ODD --query ODD b

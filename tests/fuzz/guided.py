@@ -22,9 +22,9 @@ sys.path[:0] = [str(ROOT / "src")]
 
 with atheris.instrument_imports(include=["epignn"]):
     from epignn.bridges.events import from_intervals
-    from epignn.bridges.rdf import Vocabulary, read_rdf
+    from epignn.bridges.rdf import read_rdf
     from epignn.bridges.regions import from_geometries, read_regions
-    from epignn.bridges.tables import read_frame
+    from epignn.bridges.vocabularies import Vocabulary
     from epignn.calculus import CALCULI, load
     from epignn.calculus.realise import World
     from epignn.calculus.solve.closure import close
@@ -32,6 +32,7 @@ with atheris.instrument_imports(include=["epignn"]):
     from epignn.distil.rules import load_rules
     from epignn.errors import EpignnError
     from epignn.files import load_json, read_text
+    from epignn.formats.frames import read_frame
     from epignn.formats.networks import as_networks, read_raw
     from epignn.formats.predictions import read_predictions
     from epignn.formats.readers import read_graphs

@@ -69,6 +69,8 @@ TEXTS = {
     '<g:sfWithin rdf:resource="http://x/b"/></rdf:Description></rdf:RDF>',
     "entities.rdf": f'<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "{"&a;" * 10}">]>'
     f'<rdf:RDF xmlns:rdf="{RDF}">&b;</rdf:RDF>',
+    "imports.ttl": '<x:a> <http://www.w3.org/2002/07/owl#imports> <file:///imports.ttl> .\n',
+    "extends.toml": 'extends = "extends.toml"\n[relations]\n',
     "vocabulary.toml": f'calculus = "rcc8"\nprefix = "{GEO}"\n[relations]\nsfWithin = "tpp|ntpp"\n',
     "odd-vocabulary.toml": 'calculus = 5\nrelations = [1]\n',
     "rules.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = 0.5}]\n[ties]\na = 2\n',
@@ -94,6 +96,7 @@ BYTES = {
     "latin.txt": "ec(Zürich, b)".encode("latin-1"),
     "none.parquet": b"PAR1" + bytes(40) + b"PAR1",
     "none.xlsx": b"PK\3\4" + bytes(40),
+    "none.npz": b"PK\3\4" + bytes(40),
     "none.gpkg": b"SQLite format 3\0" + bytes(100),
 }
 

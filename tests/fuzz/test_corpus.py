@@ -9,6 +9,7 @@ from epignn.bridges.rdf import FORMATS
 from epignn.bridges.regions import READERS as REGIONS
 from epignn.cli.app import COMMANDS, app
 from epignn.cli.relate import TABLES
+from epignn.formats.frames import READERS as FRAMES
 from epignn.formats.networks import PARSERS
 from epignn.formats.readers import READERS as GRAPHS
 from tests.cli.conftest import epignn  # noqa: F401
@@ -51,6 +52,7 @@ def test_no_format_is_left_out():
         *REGIONS,
         *TABLES,
         *FORMATS,
+        *FRAMES,
     }
     assert known - set(READ_BY) == set()
     assert known - {Path(path.name.removesuffix(".gz")).suffix for path in FILES} == set()

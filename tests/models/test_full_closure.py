@@ -134,7 +134,7 @@ def test_with_the_tables_of_a_calculus_the_support_is_full_closure(name, backend
         batch = prepare_pairs(with_converses(one, calculus.converses), rounds=8)
         states = pair_states(batch, vectors, table, "min", backend)[:, 0, 1:]
         found = [sum(1 << r for r in row.nonzero().flatten().tolist()) for row in states > 0]
-        expected = [closed.relations(a, b) for a in names for b in names if a != b]
+        expected = [closed.mask(a, b) for a in names for b in names if a != b]
         assert found == expected
         refined += sum(mask != calculus.universal for mask in expected) - 2 * len(masks)
     assert refined > 0

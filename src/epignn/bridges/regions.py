@@ -216,6 +216,7 @@ def from_geometries(
     precision: float = 0.0,
     file: str = "the regions",
     skip_bad: bool = False,
+    snap: float = 0.0,
 ) -> World:
     """What holds between every two regions that meet.
 
@@ -226,8 +227,10 @@ def from_geometries(
         precision: round borders to this grid first, so that those of neighbours fit; 0 leaves them.
         file: what to call it in messages.
         skip_bad: pass over lines, points and empty geometries, and count them.
+        snap: draw borders that are nearer than this to a neighbour's corners to them first; 0 leaves them.
 
     Raises:
+        BadArgument: the precision, or what is near, is negative or no number.
         BadFile: a geometry is no region. Rings that cross themselves are repaired, and counted in the notes.
 
     >>> from shapely import box
@@ -244,8 +247,20 @@ def from_geometries(
     labels = labels or [str(number) for number in range(len(shapes))]
     if len(labels) != len(shapes):
         raise BadArgument(f"{len(shapes)} regions but {len(labels)} names; each needs one.")
-    shapes, kept, notes = _repaired(shapely, shapes, labels, precision, file, skip_bad)
-    names_kept = tuple(labels[number] for number in kept)
+    for what, value in (("precision", precision), ("snap", snap)):
+        if not 0 <= value < np.inf:
+            raise BadArgument(f"{what} is a distance in the units of the map, such as 0.001, not {value:g}.")
+    shapes, kept, notes = _repaired(shapely, shapes, labels, file, skip_bad)
+    labels = [labels[number] for number in kept]
+    for amount, change, what in (
+        (snap, _snapped, "drawn to corners of neighbours within"),
+        (precision, _rounded, "rounded to a grid of"),
+    ):
+        if amount:
+            shapes, kept, more = _repaired(shapely, change(shapely, shapes, amount), labels, file, True)
+            labels = [labels[number] for number in kept]
+            notes += [f"borders were {what} {amount:g}", *more]
+    names_kept = tuple(labels)
     first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
     first, second = first[first < second], second[first < second]
     masks, order = _rcc8(shapely, shapes, first, second), np.lexsort((second, first))
@@ -258,7 +273,7 @@ def from_geometries(
 
 
 def _repaired(
-    shapely: Any, shapes: Any, names: list[str], precision: float, file: str, skip_bad: bool
+    shapely: Any, shapes: Any, names: list[str], file: str, skip_bad: bool
 ) -> tuple[Any, list[int], list[str]]:
     """Regions that can be compared, which they are, and what was done."""
     notes = []
@@ -269,9 +284,6 @@ def _repaired(
         notes.append(
             f"{int(broken.sum()):,} regions whose rings cross themselves were repaired{_some(names, broken)}"
         )
-    if precision:
-        shapes = shapely.set_precision(shapes, precision)
-        notes.append(f"borders were rounded to a grid of {precision:g}")
     wrong = (shapely.get_dimensions(shapes) != 2) | shapely.is_empty(shapes) | shapely.is_missing(shapes)
     if wrong.any() and not skip_bad:
         number = int(np.argmax(wrong))
@@ -286,6 +298,22 @@ def _repaired(
         notes.append(f"{int(wrong.sum()):,} lines, points or empty geometries passed over{_some(names, wrong)}")
     kept = np.flatnonzero(~wrong)
     return shapes[kept], kept.tolist(), notes
+
+
+def _rounded(shapely: Any, shapes: Any, grid: float) -> Any:
+    """Regions with all corners on a grid."""
+    return shapely.set_precision(shapes, grid)
+
+
+def _snapped(shapely: Any, shapes: Any, near: float) -> Any:
+    """Regions with borders drawn to the corners of those neighbours that are nearer than some distance."""
+    shapes = shapes.copy()
+    first, second = shapely.STRtree(shapes).query(shapes, predicate="dwithin", distance=near)
+    for i, j in zip(first.tolist(), second.tolist(), strict=True):
+        if i < j:  # the later one to the earlier, and then back, so that both have the corners of both
+            shapes[j] = shapely.snap(shapes[j], shapes[i], near)
+            shapes[i] = shapely.snap(shapes[i], shapes[j], near)
+    return shapes
 
 
 def _area(shapely: Any, shape: Any) -> Any:
@@ -334,5 +362,5 @@ def _slivers(shapely: Any, shapes: Any, network: Network) -> list[str]:
         return []
     return [
         f"{len(thin):,} pairs overlap in less than a millionth of the smaller region, such as "
-        f"{network.fact(int(thin[0]))}: if their borders should fit, round them with --precision"
+        f"{network.fact(int(thin[0]))}: if their borders should fit, use --snap or --precision"
     ]

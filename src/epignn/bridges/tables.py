@@ -1,4 +1,4 @@
-"""Tables: data frames from files, and networks as files with one column a thing, or as arrays."""
+"""Tables: columns of data frames, and networks as files with one column a thing, or as arrays."""
 
 import csv
 import io
@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 
 from epignn.calculus.network import COLUMNS, Network
 from epignn.errors import BadArgument, lookup, unknown
 from epignn.extras import optional
-from epignn.files import decode, foreign, most_bytes, read_bytes, refuse_above, write_text, writing
+from epignn.files import write_text, writing
 from epignn.formats.networks import WRITERS
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
-CELL = 8
-"""Bytes of a cell of a table in memory, at least."""
 SUFFIXES = MappingProxyType({".csp": "csp", ".json": "json", ".txt": "facts", ".facts": "facts", ".pl": "facts"})
 
 
@@ -33,41 +30,6 @@ def column(frame: Any, name: str) -> Any:
     return frame[name]
 
 
-def read_frame(path: Path) -> Any:
-    """A data frame of pandas from a file: `.csv`, `.tsv`, `.parquet` or `.xlsx`, also with `.gz`.
-
-    Raises:
-        BadArgument: pandas is not installed, or the suffix is none of these.
-        BadFile: it cannot be read as what its suffix says, or holds more than may be read.
-    """
-    pandas = optional("pandas", f"reading {path.name}")
-    suffix = Path(path.name.casefold().removesuffix(".gz")).suffix
-    readers: dict[str, Callable[[bytes], Any]] = {
-        ".csv": lambda data: pandas.read_csv(io.StringIO(decode(data, str(path)))),
-        ".tsv": lambda data: pandas.read_csv(io.StringIO(decode(data, str(path))), sep="\t"),
-        ".parquet": lambda data: _read_parquet(data, path),
-        ".xlsx": lambda data: _read_excel(data, path),
-    }
-    reader, data = lookup("suffix of a table", suffix, readers), read_bytes(path)
-    with foreign(str(path), suffix):
-        return reader(data)
-
-
-def _read_parquet(data: bytes, path: Path) -> Any:
-    file = optional("pyarrow.parquet", f"reading {path.name}").ParquetFile(io.BytesIO(data))
-    cells = file.metadata.num_rows * file.metadata.num_columns
-    refuse_above(cells * CELL, most_bytes(len(data)), str(path))
-    return file.read().to_pandas()
-
-
-def _read_excel(data: bytes, path: Path) -> Any:
-    optional("openpyxl", f"reading {path.name}")
-    pandas = optional("pandas", f"reading {path.name}")
-    with ZipFile(io.BytesIO(data)) as packed:
-        refuse_above(sum(one.file_size for one in packed.infolist()), most_bytes(len(data)), str(path))
-    return pandas.read_excel(io.BytesIO(data), engine="openpyxl")
-
-
 def table_text(network: Network, delimiter: str = ",") -> str:
     r"""A network as CSV text, with a column each for head, relations and tail.
 
@@ -75,7 +37,7 @@ def table_text(network: Network, delimiter: str = ",") -> str:
     >>> table_text(Network.of(load("rcc8"), [("Vieux-Lyon, 5e", "tpp|ntpp", "Lyon")]))
     'head,relations,tail\n"Vieux-Lyon, 5e",TPP|NTPP,Lyon\n'
     """
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     names = _cells(network.names, delimiter)
     relations = _cells([network.calculus.format(mask) for mask in masks], delimiter)
     columns = ((network.heads, names), (sets, relations), (network.tails, names))

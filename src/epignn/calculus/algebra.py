@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.errors import BadArgument, BadCalculus, unknown
+from epignn.errors import BadArgument, BadCalculus, near_misses, unknown
 
 Model = TypeVar("Model")
 Masks = NDArray[np.uint64]
@@ -36,6 +36,16 @@ def members(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def hyphened(name: str) -> str:
+    """A name as it is looked up: `met_by` and `Met by` are `met-by`."""
+    return name.casefold().replace("_", "-").replace(" ", "-")
+
+
+def passive(name: str) -> bool:
+    """Whether a word is said of the second thing: `overlapped by` turns `overlaps` round."""
+    return hyphened(name).endswith("by")
 
 
 @dataclass(frozen=True)
@@ -120,22 +130,42 @@ class Calculus:
         masks = {name.casefold(): 1 << r for r, name in enumerate(self.relations)}
         for alias, meaning in self.aliases.items():
             masks.setdefault(alias.casefold(), sum(masks[m.casefold()] for m in meaning.split("|")))
+        for name, mask in list(masks.items()):
+            masks.setdefault(hyphened(name), mask)
         if self.distinct:
             masks[DIFFERENT] = self.anything
         return masks
 
     def knows(self, name: str) -> bool:
-        """Whether a base relation or alias has this name; case does not matter."""
-        return name.casefold() in self._by_name
+        """Whether a base relation or alias has this name; neither case nor `_` for `-` matters."""
+        return name.casefold() in self._by_name or hyphened(name) in self._by_name
 
     def parse_one(self, name: str) -> int:
         """The mask of one name; `*` and `?` are the universal set, `∅` the empty one."""
         if name in RESERVED:
             return 0 if name == "∅" else self.universal
-        try:
-            return self._by_name[name.casefold()]
-        except KeyError:
-            raise unknown(f"{self.name} relation", name, [*self.relations, *self.aliases]) from None
+        mask = self._by_name.get(name.casefold(), self._by_name.get(hyphened(name)))
+        if mask is None:
+            known = [*self.relations, *self.aliases]
+            raise unknown(f"{self.name} relation", name, known, self.near(name))
+        return mask
+
+    def near(self, name: str) -> list[str]:
+        """The known names that look like one that is not: never the opposite of what was meant.
+
+        >>> from epignn.calculus import load
+        >>> load("allen").near("overlaped by"), load("rcc8").near("containd")
+        (['overlapped-by'], ['contains', 'disconnected'])
+        """
+        found: list[str] = []
+        for other in near_misses(name, [*self.relations, *self.aliases], most=4):
+            mask = self.parse_one(other)
+            opposite = any(
+                self.converse(self.parse_one(one)) == mask for one in found if self.parse_one(one) != mask
+            )
+            if passive(name) == passive(other) and not opposite:
+                found.append(other)
+        return found[:2]
 
     def parse(self, text: str) -> int:
         """The mask of `"ntpp|tpp"`."""

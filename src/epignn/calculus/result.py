@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Fact, Indices, Network
 
+TABLE = 5_000
+"""Entities of which a table of all pairs is small."""
+
 
 class Answer(StrEnum):
     """Whether a network has a model."""
@@ -107,7 +110,7 @@ class Result:
         place = int(np.searchsorted(pairs, pair))
         return int(masks[place]) if place < len(pairs) and pairs[place] == pair else None
 
-    def relations(self, head: str, tail: str) -> int:
+    def mask(self, head: str, tail: str) -> int:
         """What may hold from head to tail, as a mask; everything, where the algorithm kept nothing of the pair."""
         i, j = self.network.position(head), self.network.position(tail)
         calculus = self.network.calculus
@@ -118,14 +121,14 @@ class Result:
         turned = self._kept(j, i)
         return calculus.anything if turned is None else calculus.converse(turned)
 
-    def words(self, head: str, tail: str) -> tuple[str, ...]:
-        """What may hold from head to tail, in the words of the calculus.
+    def relations(self, head: str, tail: str) -> tuple[str, ...]:
+        """What may hold from head to tail, as names; `mask` gives the same set as bits.
 
         >>> from epignn import Network, close, load
-        >>> close(Network.of(load("rcc8"), [("a", "tpp", "b"), ("b", "tpp", "c")])).words("a", "c")
+        >>> close(Network.of(load("rcc8"), [("a", "tpp", "b"), ("b", "tpp", "c")])).relations("a", "c")
         ('TPP', 'NTPP')
         """
-        return self.network.calculus.words(self.relations(head, tail))
+        return self.network.calculus.words(self.mask(head, tail))
 
     def matrix(self) -> Masks:
         """The set of every pair, as masks: `matrix[i, j]` from entity i to entity j, in the order of the names."""
@@ -137,17 +140,37 @@ class Result:
         return matrix
 
     @cached_property
-    def inferred(self) -> Network:
-        """What is known of pairs of which no fact tells, the smallest sets first."""
+    def _new(self) -> NDArray[np.intp]:
+        """Which pairs of the closed network no fact tells of."""
         closed, told = self.closed, self.network
         n = len(told.names)
-        stated = np.sort(
-            np.minimum(told.heads, told.tails).astype(np.int64) * n + np.maximum(told.heads, told.tails)
+        if n <= TABLE:  # a table of all pairs is filled faster than pairs are sorted
+            stated = np.zeros((n, n), dtype=bool)
+            stated[told.heads, told.tails] = stated[told.tails, told.heads] = True
+            return np.flatnonzero(~stated[closed.heads, closed.tails])
+        pairs, known = (
+            np.minimum(one.heads, one.tails).astype(np.int64) * n + np.maximum(one.heads, one.tails)
+            for one in (closed, told)
         )
-        pairs = np.minimum(closed.heads, closed.tails).astype(np.int64) * n + np.maximum(closed.heads, closed.tails)
-        place = np.minimum(np.searchsorted(stated, pairs), max(len(stated) - 1, 0))
-        new = np.flatnonzero(stated[place] != pairs) if len(stated) else np.arange(len(pairs))
-        return closed.select(new[np.argsort(np.bitwise_count(closed.masks[new]), kind="stable")])
+        return np.flatnonzero(~np.isin(pairs, known))
+
+    @cached_property
+    def inferred(self) -> Network:
+        """What is known of pairs of which no fact tells, the smallest sets first."""
+        return self.sharpest(len(self._new))
+
+    @property
+    def inferred_count(self) -> int:
+        """How many pairs are known of which no fact tells."""
+        return len(self._new)
+
+    def sharpest(self, most: int) -> Network:
+        """The first of `inferred`, without the work of sorting them all."""
+        new = self._new
+        sizes = np.bitwise_count(self.closed.masks[new])
+        enough = np.searchsorted(np.cumsum(np.bincount(sizes)), min(most, len(new)))
+        few = np.flatnonzero(sizes <= enough)
+        return self.closed.select(new[few[np.argsort(sizes[few], kind="stable")][:most]])
 
     def to_pandas(self, inferred: bool = False) -> Any:
         """What is known of every pair, or with `inferred` only of those of which no fact tells, as a data frame.
@@ -171,6 +194,8 @@ class Result:
     def closed(self) -> Network:
         """The refined network; pairs of which nothing is known are left out."""
         known = self.masks != np.uint64(self.network.calculus.anything)
+        if known.all():  # as in most networks: the arrays are large, and copies take time
+            return replace(self.network, heads=self.first, tails=self.second, masks=self.masks)
         return replace(self.network, heads=self.first[known], tails=self.second[known], masks=self.masks[known])
 
 
@@ -190,8 +215,7 @@ def verdict(network: Network, consistent: bool, *, atomic_only: bool = False) ->
     """The answer of a closure method: `CONSISTENT` only where closure decides such relations."""
     if not consistent:
         return Answer.INCONSISTENT
-    masks = np.unique(network.masks).tolist()
-    certain = decided(network.calculus, masks, atomic_only=atomic_only)
+    certain = decided(network.calculus, network.distinct_sets()[0], atomic_only=atomic_only)
     return Answer.CONSISTENT if certain else Answer.CLOSED
 
 

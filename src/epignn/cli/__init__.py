@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SEVERAL = ("--k", "--b")
 """Options that take several numbers."""
+SYMBOLIC = frozenset({"calculus", "check", "close", "entails", "explain", "export", "info", "realise", "relate"})
+"""Commands that multiply no matrices."""
 BAD_INPUT, FAULT, INTERRUPTED, ENDED = 2, 70, 130, 143
 """Exit codes, the last three as shells and `sysexits.h` have them."""
 
@@ -53,6 +55,9 @@ def main() -> None:
     """Run `epignn`; what goes wrong becomes one line and an exit code, never a traceback."""
     with suppress(ValueError):  # in a thread, where nobody can be told of signals
         signal.signal(signal.SIGTERM, _end)
+    if sys.argv[1:2] and sys.argv[1] in SYMBOLIC:
+        # numpy would start a thread for every core, which takes longer than a small question.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         sys.exit(_run())
     except KeyboardInterrupt:
@@ -61,6 +66,12 @@ def main() -> None:
         _leave("", 1)
     except EpignnError as error:
         _leave(f"error: {error}", BAD_INPUT)
+    except ModuleNotFoundError as error:  # a library that only some commands need
+        from epignn.extras import EXTRA_OF, missing
+
+        if error.name not in EXTRA_OF:
+            _fault(error)
+        _leave(f"error: {missing('this', error.name)}", BAD_INPUT)
     except OSError as error:  # of files `epignn.files` tells; what names none is standard output
         what = error.filename or "cannot write the answer"
         _leave(f"error: {what}: {error.strerror or error}.", BAD_INPUT)

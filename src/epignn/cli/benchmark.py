@@ -7,6 +7,7 @@ import numpy as np
 import typer
 
 from epignn.calculus import load
+from epignn.cli.networks import Vocabulary
 from epignn.cli.output import emit_json, progress, say, table
 from epignn.cli.relate import (
     Backwards,
@@ -14,7 +15,9 @@ from epignn.cli.relate import (
     Layer,
     Name,
     Precision,
+    Reading,
     SkipBad,
+    Snap,
     Start,
     check_claims,
     read_world,
@@ -93,6 +96,8 @@ def check(
     backwards: Backwards = False,
     layer: Layer = "",
     precision: Precision = 0.0,
+    snap: Snap = 0.0,
+    vocabulary: Vocabulary = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
@@ -103,8 +108,8 @@ def check(
     from epignn.data.prove import METHODS
 
     if against is not None:
-        world = read_world(against, calculus, name, start, end, backwards, layer, precision, skip_bad)
-        check_claims(files, world, as_json)
+        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
+        check_claims(files, read_world(against, how), as_json)
         return
     lookup("algorithm", algorithm, METHODS)
     results = []

@@ -10,12 +10,15 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.laws import laws_of
 from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
-from epignn.cli.output import emit_json, emit_text, say, table
+from epignn.calculus.vocabulary import unions, vocabulary
+from epignn.cli.output import emit_json, emit_text, matrix, say, table
 
 app = typer.Typer(
     help="The calculi: which there are, what their tables say, whether yours obeys the laws.",
     no_args_is_help=True,
 )
+SHOWN = 6
+"""Entries of a long list that are printed."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -43,7 +46,7 @@ def show(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the relations, converses and composition table of a calculus, or which relations are neighbours."""
+    """Show what the relations of a calculus mean, which words it takes, and what two of them make together."""
     calculus = load(name)
     if near:
         found = neighbours(calculus)
@@ -68,15 +71,31 @@ def _print(calculus: Calculus) -> None:
         say(f"source: {calculus.source}")
     say(f"identity: {names[calculus.identity]}{' (two names mean two things)' if calculus.distinct else ''}")
     if calculus.terms:
-        say("terms: " + ", ".join(f"{term} = {calculus.aliases[term]}" for term in calculus.terms))
-    pairs = [f"{a}–{names[c]}" for a, c in zip(names, calculus.converses, strict=True) if names[c] != a]
-    say(f"converses: {', '.join(pairs) or 'every relation is its own'}")
+        _some("terms", [f"{term} = {calculus.aliases[term]}" for term in calculus.terms])
+    pairs = [f"{names[r]}–{names[c]}" for r, c in enumerate(calculus.converses) if r < c]
+    _some("the other way round", pairs or ["every relation is its own"])
     words = {word: calculus.parse_one(word) for word in calculus.words(calculus.universal)}
+    _print_vocabulary(calculus)
     rows = [
         (left, *(calculus.format(calculus.compose(first, second)).replace("|", " ") for second in words.values()))
         for left, first in words.items()
     ]
-    table(("∘", *words), rows, "composition (* is any relation)")
+    matrix(("∘", *words), rows, "What two relations make together, the left one first (* is anything)", " ∘ ")
+
+
+def _some(what: str, entries: list[str]) -> None:
+    """The first entries of a list, as many as a screen wants."""
+    more = f", … ({len(entries)} in all; --json has them)" if len(entries) > SHOWN else ""
+    say(f"{what}: {', '.join(entries[:SHOWN])}{more}")
+
+
+def _print_vocabulary(calculus: Calculus) -> None:
+    """Every relation with its picture, its meaning and its other names."""
+    columns, rows = vocabulary(calculus)
+    pictured = " (pictures: a above, b below)" if "picture" in columns else ""
+    table(columns, rows, f"Relations from a to b{pictured}")
+    if several := unions(calculus):
+        say("words for several: " + ", ".join(f"{word} = {meant}" for word, meant in several.items()))
 
 
 @app.command()

@@ -59,7 +59,7 @@ def demo(
     save(accuracy_by_k(curves, "Trained on k ≤ 4, tested on k ≤ 9 (RCC-8)"), out)
     (network,) = as_networks(parse_facts(FACTS, "the facts"), None, "the facts")
     (learnt,) = Neural.of(trained).answer([(network, *QUESTION)])
-    exact = network.calculus.format(close(network).relations(*QUESTION))
+    exact = network.calculus.format(close(network).mask(*QUESTION))
     if as_json:
         cells = list(results.values())
         emit_json(

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epignn.calculus import load
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
+from epignn.cli.facts import CalculusName, File, read_facts
 from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
-from epignn.cli.output import emit_json, say, table, working
+from epignn.cli.output import emit_json, matrix, say, table, working
 from epignn.errors import BadArgument, lookup
-from epignn.formats.told import Told
 
 if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
@@ -22,24 +21,14 @@ if TYPE_CHECKING:
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
-File = Annotated[
-    str,
-    typer.Argument(
-        help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json, .csv or .tsv, '
-        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf); - is standard input."
-    ),
-]
-CalculusName = Annotated[
-    str | None,
-    typer.Option("--calculus", help="A name from `epignn calculus list` or a .toml file; guessed if left out."),
-]
+Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _read(file: str, calculus: str | None, number: int | None, vocabulary: Path | None = None) -> list[Network]:
+def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
     if Path(file).suffix.casefold() in RDF:
-        return [_read_rdf(Path(file), vocabulary).network]
-    networks = Told.read(file, must_exist=False).all_networks(load(calculus) if calculus else None)
+        return [read_statements(Path(file)).network]
+    networks = read_facts(file, calculus)
     if number is None:
         return networks
     if not 1 <= number <= len(networks):
@@ -47,10 +36,14 @@ def _read(file: str, calculus: str | None, number: int | None, vocabulary: Path 
     return [networks[number - 1]]
 
 
-def _read_rdf(path: Path, vocabulary: Path | None) -> "Statements":
-    from epignn.bridges.rdf import Vocabulary, read_rdf
+def read_statements(
+    path: Path, vocabulary: Path | None = None, name: str = "", skip_bad: bool = False
+) -> "Statements":
+    """What an RDF file says, in the vocabulary of a file if there is one."""
+    from epignn.bridges.rdf import read_rdf
+    from epignn.bridges.vocabularies import Vocabulary
 
-    return read_rdf(path, Vocabulary.read(vocabulary) if vocabulary else None)
+    return read_rdf(path, Vocabulary.read(vocabulary) if vocabulary else None, name, skip_bad)
 
 
 def close(
@@ -81,9 +74,13 @@ def close(
     inferred: Annotated[
         bool, typer.Option("--inferred", help="Only pairs of which no fact tells go to --out.")
     ] = False,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")
-    ] = None,
+    vocabulary: Vocabulary = None,
+    provenance: Annotated[
+        str, typer.Option(metavar="IRI", help="For RDF: mark every inferred statement as derived from this.")
+    ] = "",
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="For RDF: pass over what is no relation, and count it.")
+    ] = False,
     backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
     seconds: Seconds = None,
     memory: Memory = None,
@@ -97,12 +94,16 @@ def close(
 
     lookup("algorithm", algorithm, ALGORITHMS)
     with working(f"{algorithm}: {file}"), limited(seconds, memory, as_json):
-        networks = _read(file, calculus, number, vocabulary)
+        is_rdf = Path(file).suffix.casefold() in RDF
+        told = read_statements(Path(file), vocabulary, "", skip_bad) if is_rdf else None
+        networks = [told.network] if told else _read(file, calculus, number)
         results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
         whole = len(results) == 1 and results[0].consistent and not query
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
-        _write(results, out, form, inferred, file, vocabulary)
+        _write(results, out, form, inferred, file, told, provenance)
+    for note in told.notes if told else ():
+        say(f"note: {note}", err=True)
     if as_json and len(documents) == 1:
         emit_json(documents[0], **({"closed": closed_json(results[0])} if whole else {}))
     elif as_json:
@@ -115,14 +116,23 @@ def close(
         raise typer.Exit(1)
 
 
-def _write(results: list[Result], out: Path, form: str, inferred: bool, file: str, vocabulary: Path | None) -> None:
+def _write(
+    results: list[Result],
+    out: Path,
+    form: str,
+    inferred: bool,
+    file: str,
+    told: "Statements | None",
+    provenance: str,
+) -> None:
     """Write what is known of every pair, or only what no fact tells."""
     if out.suffix.casefold() in RDF:
         from epignn.bridges.rdf import inferred_rdf, write_rdf
 
-        if Path(file).suffix.casefold() not in RDF:
+        if told is None:
             raise BadArgument(f"{file} has no IRIs to write RDF with; write .csv or .json instead.")
-        write_rdf(inferred_rdf(_read_rdf(Path(file), vocabulary), results[0].closed), out)
+        if results[0].consistent:  # of what clashes nothing can be said to follow
+            write_rdf(told, inferred_rdf(told, results[0].closed, provenance), out)
         return
     from epignn.bridges.tables import write_out
 
@@ -149,24 +159,26 @@ def _print(result: Result, query: tuple[str, str] | None) -> None:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
         say("The search reached its limit.")
-    if query:
-        say(f"{calculus.format(result.relations(*query))}({query[0]}, {query[1]})")
+    if query and result.mask(*query) == calculus.anything:
+        say(f"Nothing follows: any relation may hold from {query[0]} to {query[1]}.")
+    elif query:
+        say(f"{calculus.format(result.mask(*query))}({query[0]}, {query[1]})")
     elif len(network.names) <= SHOWN_ENTITIES:
         names = network.names
-        rows = [(a, *(calculus.format(result.relations(a, b)).replace("|", " ") for b in names)) for a in names]
-        table(("", *names), rows, "row to column")
+        rows = [(a, *(calculus.format(result.mask(a, b)).replace("|", " ") for b in names)) for a in names]
+        matrix(("", *names), rows, "What may hold from the left to the top (* is anything)", " to ")
     else:
         _print_inferred(result)
 
 
 def _print_inferred(result: Result) -> None:
-    """The sharpest sets that no fact states."""
-    new = result.inferred
-    say(f"{len(result.closed)} pairs are constrained, {len(new)} of them by inference; the sharpest:")
-    for f in range(min(len(new), SHOWN_FACTS)):
-        say(f"  {new.fact(f)}")
-    if len(new) > SHOWN_FACTS:
-        say(f"  … and {len(new) - SHOWN_FACTS} more: --out FILE writes all, --query A B asks for one.")
+    """The smallest sets that no fact states."""
+    shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
+    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference. What is known best:")
+    for f in range(len(shown)):
+        say(f"  {shown.fact(f)}")
+    if count > len(shown):
+        say(f"  … and {count - len(shown)} more: --out FILE writes all, --query A B asks for one.")
 
 
 def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
@@ -174,7 +186,7 @@ def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
     rows = []
     for number, result in enumerate(results[:SHOWN_NETWORKS], start=1):
         network = result.network
-        found = network.calculus.format(result.relations(*query)) if query and result.consistent else ""
+        found = network.calculus.format(result.mask(*query)) if query and result.consistent else ""
         row = (number, network.title, len(network.names), len(network), result.answer, found)
         rows.append(row[: len(columns)])
     table(columns, rows)
@@ -219,7 +231,7 @@ def entails(
         for (a, relations, b), answer in zip(found.asked, found.found, strict=True):
             say(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
             if (shown := answer.counterexample) is not None:
-                mask = closure(shown).relations(a, b)
+                mask = closure(shown).mask(a, b)
                 say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
         raise typer.Exit(UNDECIDED if found.entailed is None else 1)

@@ -5,6 +5,7 @@ command line prints, and nothing here lets markup or control characters act on a
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
-UNLIMITED = 10_000
-"""Columns of a table that goes to a file or another program: no cell is broken there."""
+WIDTH = 100
+"""Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
+NARROW = 8
+"""So many columns are enough for a cell of several words, which goes on in the next line."""
 
 
 def say(text: object = "", err: bool = False) -> None:
@@ -38,16 +41,21 @@ def emit_text(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def emit_json(document: dict[str, Any], **written: str) -> None:
+def emit_json(document: dict[str, Any], **written: Iterable[bytes | memoryview]) -> None:
     """Write one JSON document on standard output and nothing else: a line a key, for `indent` is slow.
 
     Args:
         document: its keys and values.
-        written: further keys, whose values are JSON already.
+        written: further keys, whose values are JSON already, as pieces of UTF-8.
     """
-    values = {key: _json(value) for key, value in document.items()} | written
-    lines = [f"  {json.dumps(key)}: {value}" for key, value in values.items()]
-    typer.echo("{\n" + ",\n".join(lines) + "\n}")
+    lines = [f"  {json.dumps(key)}: {_json(value)}" for key, value in document.items()]
+    typer.echo("{\n" + ",\n".join(lines), nl=False)
+    for key, pieces in written.items():
+        typer.echo(f",\n  {json.dumps(key)}: ", nl=False)
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+    typer.echo("\n}")
 
 
 def _json(value: object) -> str:
@@ -66,19 +74,73 @@ def _console(err: bool = False, width: int | None = None) -> "Console":
     return Console(stderr=err, width=width, markup=False, emoji=False, highlight=False)
 
 
+def width() -> int:
+    """How many columns there are for what people read."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Write a table for people; columns of numbers are set right."""
+    """Write a table for people, no wider than there is room for; columns of numbers are set right.
+
+    Words that are too long are cut with an ellipsis, sentences go on in the next line; numbers are never cut. Where
+    not even that gives room, there are several tables, each with the first column.
+    """
+    cells = [[shown(cell) for cell in row] for row in rows]
+    for part in _parts(columns, cells):
+        _grid([columns[c] for c in part], [[row[c] for c in part] for row in cells], title)
+
+
+def _parts(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Which columns stand beside each other: as many as find room when all are as narrow as they may be."""
+    least = []
+    for c, name in enumerate(columns):
+        texts = [row[c] for row in cells]
+        whole = all(map(_is_number, texts))
+        longest = max(map(len, texts), default=0) if whole else max((_longest(text) for text in texts), default=0)
+        least.append(min(max(longest, _longest(name)), 10**6 if whole else 24) + 3)
+    parts, used = [[0]], least[0] + 1 if least else 0
+    for c in range(1, len(columns)):
+        if used + least[c] > width() and len(parts[-1]) > 1:
+            parts.append([0])
+            used = least[0] + 1
+        parts[-1].append(c)
+        used += least[c]
+    return parts
+
+
+def _longest(text: str) -> int:
+    """The length of its longest word."""
+    return max(map(len, text.split()), default=0)
+
+
+def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(shown(title)) if title else None, title_justify="left", title_style="bold")
-    cells = [[shown(cell) for cell in row] for row in rows]
+    grid, console = Table(), _console(width=width())
     for c, name in enumerate(columns):
         numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
-        grid.add_column(Text(shown(name)), justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(
+            Text(shown(name)), justify="right" if numeric else "left", overflow="ellipsis", no_wrap=numeric
+        )
     for row in cells:
         grid.add_row(*map(Text, row))
-    _console(width=None if sys.stdout.isatty() else UNLIMITED).print(grid)
+    if title:
+        console.print(Text(shown(title), style="bold"))
+    console.print(grid)
+
+
+def matrix(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str) -> None:
+    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names."""
+    cells = [[shown(cell) for cell in row] for row in rows]
+    longest = [max(len(name), *(len(row[c]) for row in cells)) for c, name in enumerate(columns)]
+    if sum(min(each, NARROW) + 3 for each in longest) < width():
+        return _grid(columns, cells, title)
+    say(title)
+    for name, *entries in cells:
+        for other, entry in zip(columns[1:], entries, strict=True):
+            say(f"  {name}{between}{other}: {entry}")
+    return None
 
 
 def _is_number(text: str) -> bool:

@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
-from epignn.calculus import load
 from epignn.calculus.realise.search import pictured
+from epignn.cli.facts import CalculusName, File, read_facts
 from epignn.cli.limits import Memory, give_up, limited
-from epignn.cli.networks import CalculusName, File, Json
+from epignn.cli.networks import Json
 from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument
 from epignn.files import write_text
-from epignn.formats.told import Told
 
 SHOWN_FACTS = 30
 
@@ -31,7 +30,7 @@ def realise(
     Exit code 1 if the facts clash, which are shown; 3 if no world was found in time.
     """
     with working("looking for a world"), limited(None, memory, as_json):
-        network = Told.read(file, must_exist=False).network(load(calculus) if calculus else None)
+        network = read_facts(file, calculus)[0]
         found = network.realise(seed, seconds)
     world = found.world
     if world is None and not found.conflict:

@@ -2,20 +2,22 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from epignn.bridges.world import World
-from epignn.cli.networks import RDF
+from epignn.cli.networks import RDF, Vocabulary, read_statements
 from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument, BadFile
 
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Name = Annotated[str, typer.Option(help="The property or column that names a region or an event.")]
+Name = Annotated[
+    str, typer.Option(help="The property or column that names a region, an event or a thing (of RDF: rdfs:label).")
+]
 Start = Annotated[str, typer.Option(help="The column of starts, for events.")]
 End = Annotated[str, typer.Option(help="The column of ends, for events; one that is missing is not known.")]
 Backwards = Annotated[bool, typer.Option("--backwards", help="Times count back from now, as ages do.")]
@@ -24,42 +26,57 @@ Precision = Annotated[float, typer.Option(help="Round borders to this grid, so t
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over what is no region or interval, and count it.")]
 
 
-def read_world(
-    file: Path,
-    calculus: str | None,
-    name: str,
-    start: str,
-    end: str,
-    backwards: bool,
-    layer: str,
-    precision: float,
-    skip_bad: bool,
-) -> World:
-    """The world of a map or of a table of events, by the suffix of the file."""
+Snap = Annotated[float, typer.Option(help="Draw borders to corners of neighbours that are nearer than this.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read; what each is for, the options of `relate` tell."""
+
+    calculus: str | None
+    name: str
+    start: str
+    end: str
+    backwards: bool
+    layer: str
+    precision: float
+    snap: float
+    vocabulary: Path | None
+    skip_bad: bool
+
+
+def read_world(file: Path, how: Reading) -> World:
+    """The world of a map, of a table of events or of RDF, by the suffix of the file."""
     suffix = Path(file.name.casefold().removesuffix(".gz")).suffix
     if suffix in TABLES:
         from epignn.bridges.events import from_intervals
-        from epignn.bridges.tables import read_frame
+        from epignn.formats.frames import read_frame
 
-        if calculus not in (None, "allen", "ia", "interval"):
-            raise BadArgument(f"events are compared in allen, not {calculus!r}.")
+        if how.calculus not in (None, "allen", "ia", "interval"):
+            raise BadArgument(f"events are compared in allen, not {how.calculus!r}.")
         if not file.is_file():
             raise BadFile("there is no such file. Check the path.", str(file))
         try:
-            return from_intervals(read_frame(file), start, end, name or "name", backwards, skip_bad)
+            return from_intervals(
+                read_frame(file), how.start, how.end, how.name or "name", how.backwards, how.skip_bad
+            )
         except BadArgument as error:
             raise BadFile(str(error), str(file)) from error
     if suffix in RDF:
-        from epignn.bridges.rdf import read_rdf
-
-        told = read_rdf(file)
-        notes = (f"{told.passed:,} statements of other kinds passed over",) if told.passed else ()
-        return World(told.network, told.network.calculus.anything, notes)
+        told = read_statements(file, how.vocabulary, how.name, how.skip_bad)
+        others = (f"{told.passed:,} statements of other kinds passed over",) if told.passed else ()
+        return World(told.network, told.network.calculus.anything, (*told.notes, *others))
     from epignn.bridges.regions import from_geometries, read_regions
 
-    regions = read_regions(file, name, layer)
+    regions = read_regions(file, how.name, how.layer)
     world = from_geometries(
-        regions.geometries, regions.names, calculus or "rcc8", precision, regions.file, skip_bad
+        regions.geometries,
+        regions.names,
+        how.calculus or "rcc8",
+        how.precision,
+        regions.file,
+        how.skip_bad,
+        how.snap,
     )
     return replace(world, notes=(*regions.notes, *world.notes))
 
@@ -82,6 +99,8 @@ def relate(
     backwards: Backwards = False,
     layer: Layer = "",
     precision: Precision = 0.0,
+    snap: Snap = 0.0,
+    vocabulary: Vocabulary = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
@@ -89,7 +108,8 @@ def relate(
     from epignn.bridges.tables import write_out
 
     with working(f"comparing: {file}"):
-        world = read_world(file, calculus, name, start, end, backwards, layer, precision, skip_bad)
+        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
+        world = read_world(file, how)
         network = world.complete() if every_pair else world.network
     if out is not None:
         write_out([network], out)

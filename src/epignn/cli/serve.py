@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from epignn.cli.output import say
-from epignn.errors import BadArgument
 
 
 def serve(
@@ -24,15 +23,8 @@ def serve(
 
     Whoever reaches the address can ask, and train: it is meant for one machine and the people at it.
     """
-    try:
-        from epignn.web.limits import Context
-        from epignn.web.server import serve as run
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("epignn"):
-            raise
-        raise BadArgument(
-            f"the server needs {error.name}, which is not installed: pip install 'epignn[web]'."
-        ) from error
+    from epignn.web.limits import Context
+    from epignn.web.server import serve as run
 
     def ready(address: str) -> None:
         say(f"The playground is at {address}  (Ctrl-C ends it; the API is at {address}docs)")

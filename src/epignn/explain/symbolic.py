@@ -57,7 +57,7 @@ def explain(network: Network, head: str, tail: str) -> Explanation:
     result = close(network)
     if not result.consistent:
         return _contradiction(network, head, tail, result.conflict_facts)
-    calculus, mask = network.calculus, result.relations(head, tail)
+    calculus, mask = network.calculus, result.mask(head, tail)
     found = support(network, Goal((head, tail), mask)) if head != tail else Support((), True)
     part = _part(network, found, head, tail)
     proof = _checked(part, derive(part, head, tail, mask), mask)
@@ -73,7 +73,7 @@ def explain(network: Network, head: str, tail: str) -> Explanation:
         theory(calculus),
         found,
         _rounds(part, head),
-        {name: calculus.words(result.relations(head, name)) for name in network.names},
+        {name: calculus.words(result.mask(head, name)) for name in network.names},
         result.answer,
         (proof,),
         exclusions,
@@ -144,7 +144,7 @@ def _exclusions(network: Network, head: str, tail: str, mask: int, whole: Suppor
         start = min(starts, key=len, default=whole.facts)
         found = support(network, Goal((head, tail), calculus.universal & ~(1 << relation)), start)
         if found.facts not in known:
-            known[found.facts] = close(_part(network, found, head, tail)).relations(head, tail)
+            known[found.facts] = close(_part(network, found, head, tail)).mask(head, tail)
             supports[found.facts] = found
         excluded[found.facts] = excluded.get(found.facts, 0) | 1 << relation
     return tuple(

@@ -13,7 +13,7 @@ import re
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
 from epignn.formats.raw import RawFact, RawNetwork, compiled, numbered, places_in
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
 HEADER = re.compile(r"([0-9]++)\s*+(?:#(.*+))?")
 CONSTRAINT = re.compile(r"([0-9]++)\s++([0-9]++)\s*+\(([^()]*+)\)")
@@ -142,7 +142,7 @@ def write_csp(network: Network) -> str:
         if not PLAIN_RELATION.fullmatch(relation):
             raise BadArgument(f"the relation name {relation!r} cannot be written as csp; write JSON instead.")
     title = " ".join(network.title.replace("\0", " ").split())
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     relations = ["".join(name + " " for name in calculus.names(mask)) for mask in masks]
     nodes = [f"{node:2}" for node in range(len(network.names))]
     columns = ((network.heads, nodes), (network.tails, nodes), (sets, relations))

@@ -107,7 +107,7 @@ def read_fact_table(lines: Iterable[str], file: str, delimiter: str) -> Iterator
     try:
         for number, cells in enumerate(reader):
             folded = [cell.strip().casefold() for cell in cells]
-            if number == 0 and (places_named := _fact_columns(folded)):
+            if number == 0 and (places_named := fact_columns(folded)):
                 places = places_named
             elif cells:
                 if len(cells) <= max(places):
@@ -120,7 +120,22 @@ def read_fact_table(lines: Iterable[str], file: str, delimiter: str) -> Iterator
         raise BadFile(str(error), file, reader.line_num) from None
 
 
-def _fact_columns(header: list[str]) -> list[int] | None:
+def fact_layout(text: str, delimiter: str) -> tuple[int, list[int]] | None:
+    r"""Where the rows of a table of facts begin, in bytes, and its columns; None if its first row is not one line.
+
+    >>> fact_layout("id,A,relation,B\n7,Lyon,inside,France\n", ",")
+    (16, [1, 2, 3])
+    """
+    first, end, _ = text.partition("\n")
+    try:
+        cells = next(csv.reader([first], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return None
+    named = fact_columns([cell.strip().casefold() for cell in cells])
+    return (len((first + end).encode()), named) if named else (0, [0, 1, 2])
+
+
+def fact_columns(header: list[str]) -> list[int] | None:
     """Where head, relations and tail are, if a row names them; what has another name is beside the relations."""
     relation = next((header.index(name) for name in RELATION_COLUMNS if name in header), None)
     if relation is None:

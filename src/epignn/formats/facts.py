@@ -9,7 +9,7 @@ import re
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile
 from epignn.formats.raw import RawFact, RawNetwork, compiled, places_in, relation_names
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
 # Every repetition is of one character class and possessive, so that matching takes linear time.
 RELATIONS = r'([^\s.,;()"][^.,;()"\n]*+)'
@@ -103,7 +103,7 @@ def write_facts(network: Network) -> str:
         if not PLAIN_RELATION.fullmatch(relation) or relation != relation.strip():
             raise BadArgument(f"the relation name {relation!r} cannot be written as facts; write JSON instead.")
     title = " ".join(network.title.replace("\0", " ").split())
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     relations = [network.calculus.format(mask) for mask in masks]
     names = [written(name) for name in network.names]
     columns = ((sets, relations), (network.heads, names), (network.tails, names))

@@ -19,7 +19,7 @@ from epignn.calculus.network import Indices, Network
 from epignn.errors import BadFile, unknown
 from epignn.files import load_json
 from epignn.formats.raw import Place, RawFact, RawNetwork, relation_names
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import text_of_rows
 
 KEYS = ("calculus", "title", "entities", "facts")
 # What qualreas calls the algebras that this package has.
@@ -164,7 +164,7 @@ def write_json(network: Network) -> str:
     def text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
-    masks, sets = distinct_sets(network)
+    masks, sets = network.distinct_sets()
     relations = [text(network.calculus.format(mask)) for mask in masks]
     names = [text(name) for name in network.names]
     columns = ((network.heads, names), (sets, relations), (network.tails, names))

@@ -7,7 +7,6 @@ meaning, in a calculus (`as_networks`) or in a vocabulary that belongs to none (
 import io
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,25 +16,27 @@ import numpy as np
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
-from epignn.errors import BadFile, lookup, near_misses, unknown
+from epignn.errors import BadFile, lookup, unknown
 from epignn.files import decode, most_bytes, read_bounded, read_text, readable
 from epignn.formats.csp import check_nodes, parse_csp, write_csp
-from epignn.formats.csvfile import read_fact_table, read_rows
 from epignn.formats.facts import parse_facts, write_facts
 from epignn.formats.jsonfile import parse_json, write_json
-from epignn.formats.raw import RawFact, RawNetwork, numbered, relation_names
+from epignn.formats.raw import Place, RawFact, RawNetwork, compiled, numbered, places_in, relation_names
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
 
+NO_TEXT = (".npz", ".parquet", ".xlsx")
+"""Suffixes of files that are no text; `epignn.formats.frames` reads them."""
 SHOWN = 5
 """Relation names that an error lists."""
 
 
 def read_networks(path: Path | str, calculus: Calculus | None = None) -> list[Network]:
-    """Read the networks of a file, in the format of its suffix (`.csp`, `.json`, `.csv`, `.tsv`, also with `.gz`).
+    """Read the networks of a file, in the format of its suffix.
 
-    Everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
+    These are `.csp`, `.json`, `.csv` and `.tsv`, also with `.gz`, `.npz`, and, by pandas, `.parquet` and `.xlsx`;
+    everything else is facts as text. `-` is standard input: facts, or JSON if it begins with `{`. Without a
     calculus, the one that the file names is taken, or the first that knows all its relation names.
 
     Raises:
@@ -51,8 +52,12 @@ def read_raw(path: Path | str) -> list[RawNetwork]:
         with readable(file):
             text = decode(read_bounded(sys.stdin.buffer, most_bytes()), file)
         return (parse_json if text.lstrip().startswith("{") else parse_facts)(text, file)
-    text = read_text(path)
     suffix = Path(str(path).casefold().removesuffix(".gz")).suffix
+    if suffix in NO_TEXT:
+        from epignn.formats.frames import READERS
+
+        return READERS[suffix](Path(path))
+    text = read_text(path)
     return PARSERS.get(suffix.removeprefix("."), parse_facts)(text, file)
 
 
@@ -117,6 +122,30 @@ def guess_calculus(names: Iterable[str], file: str, uses: Mapping[str, RawFact] 
     raise _bad_fact(f"{message} Correct them or name the calculus.", uses.get(missing[0]), file)
 
 
+SUBJECTS = MappingProxyType(
+    {"rcc8": "regions", "allen": "events", "point": "points on a line", "cardinal": "places on a map"}
+)
+"""What calculi with words in common speak of."""
+TIME = frozenset({"allen", "point"})
+"""Whose words mean the same order, of events or of moments: a guess among them is told, and does no harm."""
+
+
+def readings(names: Iterable[str]) -> list[Calculus]:
+    """The calculi, of different subjects, that know every name; those that have most as names of their own first.
+
+    >>> [calculus.name for calculus in readings(["overlaps", "contains"])]
+    ['rcc8', 'allen']
+    """
+    wanted = [name for name in dict.fromkeys(names) if name not in RESERVED]
+    fitting = [calculus for calculus in map(load, SUBJECTS) if all(map(calculus.knows, wanted))]
+    return sorted(fitting, key=lambda calculus: -own_names(calculus, wanted))
+
+
+def own_names(calculus: Calculus, names: Iterable[str]) -> int:
+    """How many names are those of base relations, not other words for them."""
+    return len({name.casefold() for name in names} & {name.casefold() for name in calculus.relations})
+
+
 def _likeness(calculus: Calculus, names: list[str]) -> float:
     """How similar the first of some names are to those that a calculus knows."""
     return sum(_near_miss(name, calculus)[1] for name in names[:SHOWN])
@@ -124,7 +153,9 @@ def _likeness(calculus: Calculus, names: list[str]) -> float:
 
 def _near_miss(name: str, calculus: Calculus) -> tuple[str, float]:
     """The most similar name that a calculus knows, as a question, and how similar it is; if none is, 0."""
-    for close in near_misses(name, (*calculus.relations, *calculus.aliases), most=1):
+    from difflib import SequenceMatcher
+
+    for close in calculus.near(name)[:1]:
         likeness = SequenceMatcher(None, name[:80].casefold(), close.casefold()).ratio()
         return f" (did you mean {close!r}?)", likeness
     return "", 0.0
@@ -165,7 +196,8 @@ def _masks(uses: Mapping[str, RawFact], calculus: Calculus, file: str) -> dict[s
             masks[name] = calculus.parse_one(name)
         else:
             known = (*calculus.relations, *calculus.aliases)
-            raise _bad_fact(str(unknown(f"{calculus.name} relation", name, known)), fact, file)
+            told = unknown(f"{calculus.name} relation", name, known, calculus.near(name))
+            raise _bad_fact(str(told), fact, file)
     return masks
 
 
@@ -185,6 +217,8 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
 
     The nodes of the benchmark are 0 to the highest number that occurs.
     """
+    from epignn.formats.csvfile import read_rows  # here and below, because its patterns take time to compile
+
     header = text.partition("\n")[0]
     if "edges" not in header and header.count(",") >= 2:
         return parse_table(text, file)
@@ -203,6 +237,24 @@ def parse_csv(text: str, file: str) -> list[RawNetwork]:
 
 def parse_table(text: str, file: str, delimiter: str = ",") -> list[RawNetwork]:
     """Read a table of facts, one a row: one network."""
+    from epignn.formats.csvfile import fact_layout
+
+    layout = fact_layout(text, delimiter)
+    begin, columns = layout or (0, [])
+    data, found = compiled("read_table", text, delimiter, begin, *columns) if layout else (b"", None)
+    if found is None:
+        return parse_table_plain(text, file, delimiter)
+    heads, sets, tails, places, said, names = found
+    where = places_in(data, places)
+    relations = tuple(map(relation_names, said))
+    network = RawNetwork(tuple(names), heads, tails, sets, relations, place=lambda f: Place(where(f).line))
+    return [network] if len(network) else []
+
+
+def parse_table_plain(text: str, file: str, delimiter: str = ",") -> list[RawNetwork]:
+    """The same without compiled kernels; raises the error for a row that is no fact."""
+    from epignn.formats.csvfile import read_fact_table
+
     rows = read_fact_table(io.StringIO(text), file, delimiter)
     facts = [RawFact(relation_names(relations), head, tail, line) for line, head, relations, tail in rows]
     return [RawNetwork.of(facts)] if facts else []

@@ -2,17 +2,11 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from epignn.calculus.network import Indices, Network
+from epignn.calculus.network import Indices
 from epignn.kernels import text_kernels
 
 Column = tuple[Indices, Sequence[str]]
 """For each row the number of a piece, and the pieces."""
-
-
-SMALL = 16
-"""Relations of a calculus whose sets can be counted in a table."""
 
 
 def text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:
@@ -23,13 +17,18 @@ def text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:
     >>> text_of_rows([ends, ends], ["(", ", ", ")\n"])
     '(a, a)\n(b, b)\n'
     """
+    return bytes_of_rows(columns, between).decode("utf-8", "surrogatepass")
+
+
+def bytes_of_rows(columns: Sequence[Column], between: Sequence[str]) -> bytes:
+    """The same as UTF-8."""
     module = text_kernels()
     if module is None:
-        return plain_text_of_rows(columns, between)
+        return plain_text_of_rows(columns, between).encode("utf-8", "surrogatepass")
     which = [numbers for numbers, _ in columns]
     pieces = [[piece.encode("utf-8", "surrogatepass") for piece in table] for _, table in columns]
     written: bytes = module.write_rows(which, pieces, [text.encode() for text in between])
-    return written.decode("utf-8", "surrogatepass")
+    return written
 
 
 def plain_text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str:
@@ -40,14 +39,3 @@ def plain_text_of_rows(columns: Sequence[Column], between: Sequence[str]) -> str
         for text, (numbers, table) in zip(before, columns, strict=True)
     ]
     return "".join("".join(row) + last for row in zip(*cells, strict=True))
-
-
-def distinct_sets(network: Network) -> tuple[list[int], Indices]:
-    """The relation sets of a network, each once, and which of them every fact has."""
-    if len(network.calculus) <= SMALL:  # counting is several times faster than sorting
-        masks = np.flatnonzero(np.bincount(network.masks.astype(np.intp), minlength=1))
-        number = np.zeros(1 << len(network.calculus), dtype=np.int32)
-        number[masks] = np.arange(len(masks), dtype=np.int32)
-        return masks.tolist(), number[network.masks.astype(np.intp)]
-    found, sets = np.unique(network.masks, return_inverse=True)
-    return found.tolist(), sets.astype(np.int32)

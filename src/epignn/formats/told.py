@@ -9,7 +9,17 @@ from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile, lookup
 from epignn.formats.facts import parse_facts
-from epignn.formats.networks import PARSERS, as_networks, as_statements, calculus_of, read_raw
+from epignn.formats.networks import (
+    PARSERS,
+    SUBJECTS,
+    TIME,
+    as_networks,
+    as_statements,
+    calculus_of,
+    own_names,
+    read_raw,
+    readings,
+)
 from epignn.formats.raw import RawNetwork, names_of
 
 if TYPE_CHECKING:
@@ -71,6 +81,26 @@ class Told:
             BadFile: no calculus does.
         """
         return calculus_of(self.networks, self.file)
+
+    def guessed(self) -> str:
+        """What a reader has to know of the calculus that is taken; empty where only one can be meant.
+
+        Raises:
+            BadFile: calculi of different subjects fit equally well.
+        """
+        names = [name for name in names_of(self.networks) if name not in RESERVED]
+        found = readings(names) if names and not self.networks[0].calculus else []
+        if len(found) < 2:
+            return ""
+        taken = self.calculus()
+        others = [calculus for calculus in found if calculus.name != taken.name]
+        choose = " or ".join(f"--calculus {calculus.name}" for calculus in others)
+        subjects = " or ".join(SUBJECTS[calculus.name] for calculus in others)
+        said = f"its words may speak of {SUBJECTS.get(taken.name, taken.name)} ({taken.name}) or of {subjects}"
+        rivals = [calculus for calculus in others if not {taken.name, calculus.name} <= TIME]
+        if any(own_names(calculus, names) >= own_names(taken, names) for calculus in rivals):
+            raise BadFile(f"{said}: say which with --calculus {taken.name} or {choose}.", self.file)
+        return f"{said}; read as {taken.name}, {choose} chooses."
 
     def network(self, calculus: Calculus | None = None) -> Network:
         """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.

@@ -3,6 +3,8 @@
 from typing import Any
 
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.meanings import meanings
+from epignn.calculus.pictures import pictures
 from epignn.distil.rules import RuleSet
 
 
@@ -21,6 +23,8 @@ def calculus_dict(calculus: Calculus) -> dict[str, Any]:
             for left, row in zip(names, calculus.composition, strict=True)
         },
         "aliases": dict(calculus.aliases),
+        "meanings": {word: told.format(a="a", b="b") for word, told in meanings(calculus).items()},
+        "pictures": pictures(calculus),
         "decides": calculus.decides,
         "tractable": len(calculus.tractable),
     }

@@ -64,7 +64,7 @@ class Exact(Reasoner):
             self._same(questions.relations)
             return [self._answer(mask) for mask in answers(questions, self.calculus_).tolist()]
         results = [(close(self._over(facts)), pair) for facts, *pair in questions]
-        return [self._answer(found.relations(*pair) if found.consistent else 0, found) for found, pair in results]
+        return [self._answer(found.mask(*pair) if found.consistent else 0, found) for found, pair in results]
 
     def _answer(self, mask: int, found: Result | None = None) -> Answer:
         relations, left = [], mask

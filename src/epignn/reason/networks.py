@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Result
 from epignn.calculus.solve.closure import close
@@ -17,7 +15,7 @@ from epignn.errors import BadArgument, lookup
 from epignn.files import json_text
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import write_network
-from epignn.formats.rows import distinct_sets, text_of_rows
+from epignn.formats.rows import bytes_of_rows
 from epignn.kernels import Backend
 
 Pair = tuple[str, str]
@@ -79,7 +77,7 @@ def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict
         document["conflict"] = [fact.to_list() for fact in result.conflict]
         document["conflict_is_minimal"] = result.conflict_is_minimal
     elif query:
-        relations = list(calculus.words(result.relations(*query)))
+        relations = list(calculus.words(result.mask(*query)))
         document["query"] = {"head": query[0], "tail": query[1], "relations": relations}
     elif closed:
         document["closed"] = _rows(result.closed)
@@ -98,19 +96,22 @@ def closed_dict(result: Result, query: Pair | None) -> dict[str, Any]:
 
 def _rows(network: Network) -> list[tuple[str, tuple[str, ...], str]]:
     """Facts as head, words and tail."""
-    words = {mask: network.calculus.words(mask) for mask in np.unique(network.masks).tolist()}
+    words = {mask: network.calculus.words(mask) for mask in network.distinct_sets()[0]}
     rows = zip(network.heads.tolist(), network.masks.tolist(), network.tails.tolist(), strict=True)
     return [(network.names[i], words[mask], network.names[j]) for i, mask, j in rows]
 
 
-def closed_json(result: Result) -> str:
-    """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same."""
+def closed_json(result: Result) -> tuple[bytes | memoryview, ...]:
+    """All that is left of every pair as JSON, as lists of head, relations and tail; `result_dict` has the same.
+
+    In pieces of UTF-8, because the text may have hundreds of megabytes.
+    """
     closed = result.closed
-    masks, sets = distinct_sets(closed)
+    masks, sets = closed.distinct_sets()
     words = [json_text(result.network.calculus.words(mask)) for mask in masks]
     names = [json_text(name) for name in closed.names]
-    rows = text_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
-    return f"[{rows.removesuffix(', ')}]"
+    rows = bytes_of_rows(((closed.heads, names), (sets, words), (closed.tails, names)), ("[", ", ", ", ", "], "))
+    return b"[", memoryview(rows)[:-2], b"]"
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ def network(text: str) -> Network:
 
 
 def left(text: str, head: str, tail: str) -> str:
-    return KINSHIP.format(close(network(text)).relations(head, tail))
+    return KINSHIP.format(close(network(text)).mask(head, tail))
 
 
 # -- the table --
@@ -74,7 +74,7 @@ def test_closure_excludes_nothing_true(rng):
         assert result.consistent
         for a in people:
             for b in people:
-                found = result.relations(str(a), str(b))
+                found = result.mask(str(a), str(b))
                 assert found >> int(matrix[a, b]) & 1
                 sharpened += found.bit_count() == 1
     assert sharpened > 20 * 20  # more than what was said, and everybody himself
@@ -151,7 +151,7 @@ def test_names_that_arrive_are_distinct(backend):
     growing = Incremental(KINSHIP, backend)
     growing.add("a", "father", "b")
     growing.add("b", "daughter", "c")
-    assert KINSHIP.format(growing.relations("a", "c")) == "sister"
+    assert KINSHIP.format(growing.mask("a", "c")) == "sister"
     assert growing.add("d", "self", "a") is Answer.INCONSISTENT
 
 

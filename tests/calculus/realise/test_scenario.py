@@ -43,7 +43,7 @@ def test_weights():
 
 def test_without_time_what_was_found_serves(rng):
     found = solve(Network.of(load("allen"), [("a", "<|o|d", "b")]))
-    assert vary(found, [1.0] * 13, rng, 0.0)[0, 1] == found.relations("a", "b")
+    assert vary(found, [1.0] * 13, rng, 0.0)[0, 1] == found.mask("a", "b")
 
 
 def test_the_deadline(monkeypatch):

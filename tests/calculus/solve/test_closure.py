@@ -169,7 +169,7 @@ class TestIncremental:
             if not result.consistent:
                 return
             for a, b in product(part.names, repeat=2):
-                assert growing.relations(a, b) == result.relations(a, b)
+                assert growing.mask(a, b) == result.mask(a, b)
 
     def test_costs_only_what_it_changes(self, backend, rng):
         network = model_network(load("rcc8"), rng, 60, facts=300)
@@ -190,7 +190,7 @@ class TestIncremental:
         line = Incremental(point, backend=backend)
         for i in range(150):
             line.add(f"p{i}", "<", f"p{i + 1}")
-        assert point.format(line.relations("p0", "p150")) == "<"
+        assert point.format(line.mask("p0", "p150")) == "<"
         assert line.add("p150", "<", "p0") is Answer.INCONSISTENT
         assert len(line.conflict) == 151
         assert line.add("x", "<", "y") is Answer.INCONSISTENT
@@ -199,7 +199,7 @@ class TestIncremental:
         line = Incremental(load("point"), backend=backend)
         line.add("alpha", "<", "beta")
         with pytest.raises(UnknownName, match="Did you mean 'alpha'"):
-            line.relations("alpa", "beta")
+            line.mask("alpa", "beta")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -250,7 +250,7 @@ def test_a_calculus_of_forty_relations(backend, rng):
     values = rng.integers(0, size, 20)
     facts = [(str(i), f"d{(values[i + 1] - values[i]) % size}", str(i + 1)) for i in range(19)]
     result = close(Network.of(modulo, facts), backend=backend)
-    assert modulo.format(result.relations("3", "17")) == f"d{(values[17] - values[3]) % size}"
+    assert modulo.format(result.mask("3", "17")) == f"d{(values[17] - values[3]) % size}"
     wrong = (values[0] - values[19] + 1) % size
     assert not close(Network.of(modulo, [*facts, ("19", f"d{wrong}", "0")]), backend=backend).consistent
 
@@ -263,9 +263,9 @@ def test_one_pair_is_looked_up_without_a_table_of_all():
     mixed = replace(result, **{k: getattr(result, k)[::-1] for k in ("first", "second", "masks")})
     tracemalloc.start()
     for found in (result, mixed):
-        assert rcc8.format(found.relations("n3", "n599")) == "NTPP"
-        assert rcc8.format(found.relations("n599", "n3")) == "NTPPI"
-        assert rcc8.format(found.relations("n5", "n5")) == "EQ"
+        assert rcc8.format(found.mask("n3", "n599")) == "NTPP"
+        assert rcc8.format(found.mask("n599", "n3")) == "NTPPI"
+        assert rcc8.format(found.mask("n5", "n5")) == "EQ"
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40 * len(result.masks)  # a dictionary takes some 200 bytes a pair

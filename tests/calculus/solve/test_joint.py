@@ -43,7 +43,7 @@ def test_what_is_so_is_never_excluded(seed):
     both = joint(*apart)
     assert both.answer is Answer.CLOSED
     for a, b in permutations(things, 2):
-        assert allen(things[a], things[b]) in both.first.words(a, b)
+        assert allen(things[a], things[b]) in both.first.relations(a, b)
     assert (both.first.matrix() & ~close(apart[0]).matrix() == 0).all()
     assert (both.second.matrix() & ~close(apart[1]).matrix() == 0).all()
 
@@ -52,9 +52,9 @@ def test_size_and_place_tell_each_other():
     where = Network.of(RCC8, [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")], ("a", "b", "c"))
     size = Network.of(POINT, [("a", "<", "b")], ("c", "b", "a"))  # in another order
     both = joint(where, size)
-    assert both.first.words("a", "b") == ("TPP",)
-    assert both.second.words("a", "c") == ("<",)
-    assert close(where).words("a", "c") != ("NTPP",)
+    assert both.first.relations("a", "b") == ("TPP",)
+    assert both.second.relations("a", "c") == ("<",)
+    assert close(where).relations("a", "c") != ("NTPP",)
     clash = joint(where, Network.of(POINT, [("a", "<", "b"), ("c", "<", "a")]))
     assert (clash.answer, clash.consistent) == (Answer.INCONSISTENT, False)
 

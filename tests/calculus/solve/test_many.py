@@ -47,7 +47,7 @@ def test_the_same_as_one_by_one(packed, backend):
             (swept, dpc(network, queries=[(head, tail)])),
             (one_way, directional(network, head)),
         ):
-            assert answers[g] == (result.relations(head, tail) if result.consistent else 0)
+            assert answers[g] == (result.mask(head, tail) if result.consistent else 0)
     assert (complete == 0).any()
     assert (complete != 0).any()
 

@@ -48,13 +48,13 @@ def test_equals_brute_force(name, backend, rng):
         minimal = minimal_labels(network, backend=backend)
         assert minimal.consistent == bool(models)
         if models:
-            found = {(i, j): result.relations(str(i), str(j)) for i, j in models[0]}
+            found = {(i, j): result.mask(str(i), str(j)) for i, j in models[0]}
             assert found in models
             for i, j in models[0]:
                 expected = 0
                 for model in models:
                     expected |= model[i, j]
-                assert minimal.relations(str(i), str(j)) == expected
+                assert minimal.mask(str(i), str(j)) == expected
     assert answers == {True, False}
 
 
@@ -152,7 +152,7 @@ def test_entailment(backend):
     assert refuted.counterexample is not None
     shown = close(refuted.counterexample)
     assert shown.consistent
-    assert allen.format(shown.relations("a", "c")) == "s"
+    assert allen.format(shown.mask("a", "c")) == "s"
     assert entails(network, "a", "=", "a", backend=backend).entailed
     assert entails(network, "a", "*", "c", backend=backend).entailed
 

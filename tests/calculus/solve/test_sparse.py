@@ -105,7 +105,7 @@ def test_partial_equals_complete_closure_on_its_pairs_for_single_relations(backe
         assert swept.answer is Answer.CONSISTENT
         for i, j in edges_of(swept):
             a, b = network.names[i], network.names[j]
-            assert swept.relations(a, b) == complete.relations(a, b)
+            assert swept.mask(a, b) == complete.mask(a, b)
 
 
 @pytest.mark.parametrize("name", ["allen", "kinship"])
@@ -118,7 +118,7 @@ def test_never_stronger_than_complete_closure(name, rng):
         elif complete.consistent:
             for i, j in edges_of(swept):
                 a, b = network.names[i], network.names[j]
-                assert complete.relations(a, b) & ~swept.relations(a, b) == 0
+                assert complete.mask(a, b) & ~swept.mask(a, b) == 0
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -127,9 +127,9 @@ def test_a_query_is_answered_by_one_sweep(backend, rng):
         network = model_network(load("rcc8"), rng, 20, facts=30)
         network = network.select(np.flatnonzero(np.bitwise_count(network.masks) == 1))
         a, b = rng.choice(network.names, size=2, replace=False).tolist()
-        expected = close(network).relations(a, b)
-        assert dpc(network, queries=[(a, b)], backend=backend).relations(a, b) == expected
-        assert dpc(network, queries=[(b, a)], backend=backend).relations(a, b) == expected
+        expected = close(network).mask(a, b)
+        assert dpc(network, queries=[(a, b)], backend=backend).mask(a, b) == expected
+        assert dpc(network, queries=[(b, a)], backend=backend).mask(a, b) == expected
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -137,7 +137,7 @@ def test_a_given_order_is_followed(backend):
     point = load("point")
     network = Network.of(point, [("a", "<", "b"), ("b", "<", "c"), ("c", "<", "d")])
     inner_first = dpc(network, order=["b", "c", "a", "d"], backend=backend)
-    assert point.format(inner_first.relations("a", "d")) == "<"
+    assert point.format(inner_first.mask("a", "d")) == "<"
     ends_first = dpc(network, order=["a", "d", "b", "c"], backend=backend)
     assert edges_of(ends_first) == {frozenset(pair) for pair in pairwise(range(4))}
     with pytest.raises(BadArgument, match="names every entity"):

@@ -29,6 +29,13 @@ def _horn8(rcc8: Calculus) -> frozenset[int]:
 COARSE = {"DR": "DC|EC", "PO": "PO", "PP": "TPP|NTPP", "PPI": "TPPI|NTPPI", "EQ": "EQ"}
 
 
+def _coarse_aliases(fine: Calculus) -> dict[str, str]:
+    """The words of RCC-8 that mean one relation of RCC-5."""
+    by_set = {fine.parse(meaning): name for name, meaning in COARSE.items()}
+    found = {alias: by_set.get(fine.parse(meaning), "") for alias, meaning in fine.aliases.items()}
+    return {alias: name for alias, name in found.items() if name}
+
+
 def rcc5() -> Calculus:
     """RCC-5: RCC-8 with DC and EC joined, and TPP and NTPP."""
     fine = rcc8()
@@ -46,6 +53,7 @@ def rcc5() -> Calculus:
         title="RCC-5: disjoint, overlapping, part, whole or equal",
         source="derived from RCC-8 by joining DC with EC, and TPP with NTPP",
         relations=tuple(COARSE),
+        aliases={"discrete": "DR", **_coarse_aliases(fine)},
         identity=coarse(fine.identity_mask).bit_length() - 1,
         converses=tuple(coarse(fine.converse(s)).bit_length() - 1 for s in sets),
         composition=tuple(tuple(coarse(fine.compose(r, s)) for s in sets) for r in sets),

@@ -7,8 +7,6 @@ Compose is ×, intersect is +: closure multiplies the matrix of relation sets wi
 import time
 from typing import Protocol
 
-import numpy as np
-
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Indices, Network, arrays
 from epignn.calculus.result import Result, decided, upper_triangle, verdict
@@ -88,8 +86,8 @@ def close(network: Network, backend: Backend = "auto") -> Result:
     >>> rcc8 = load("rcc8")
     >>> facts = [("a", "ec", "b"), ("b", "ntpp", "c"), ("a", "tppi", "d"), ("d", "po", "c")]
     >>> result = close(Network.of(rcc8, facts))
-    >>> result.answer, rcc8.format(result.relations("a", "c"))
-    (<Answer.CONSISTENT: 'consistent'>, 'PO')
+    >>> result.answer, result.relations("a", "c")
+    (<Answer.CONSISTENT: 'consistent'>, ('PO',))
     """
     start = time.perf_counter()
     closure = dense_closure(network.calculus, len(network.names), backend)
@@ -114,7 +112,7 @@ def contradiction_test(network: Network, backend: Backend) -> Inconsistent:
 
     Where closure decides, partial closure finds the same contradictions, on sparse networks much faster.
     """
-    certain = decided(network.calculus, np.unique(network.masks).tolist())
+    certain = decided(network.calculus, network.distinct_sets()[0])
 
     def fails(part: Network) -> bool:
         if certain and len(part) <= SPARSE * len(part.names):

@@ -64,8 +64,8 @@ class Incremental:
     >>> day = Incremental(allen)
     >>> day.add("lunch", "during", "day"), day.add("nap", "meets|before", "lunch")
     (<Answer.CONSISTENT: 'consistent'>, <Answer.CONSISTENT: 'consistent'>)
-    >>> allen.format(day.relations("nap", "day"))
-    '<|d|o|m|s'
+    >>> day.relations("nap", "day")
+    ('<', 'd', 'o', 'm', 's')
     >>> day.add("day", "before", "nap")
     <Answer.INCONSISTENT: 'inconsistent'>
     >>> [str(fact) for fact in day.conflict]
@@ -223,8 +223,12 @@ class Incremental:
             raise unknown("entity", name, self._index)
         return self._index[name]
 
-    def relations(self, head: str, tail: str) -> int:
-        """What may hold from head to tail."""
+    def relations(self, head: str, tail: str) -> tuple[str, ...]:
+        """What may hold from head to tail, as names; `mask` gives the same set as bits."""
+        return self.calculus.words(self.mask(head, tail))
+
+    def mask(self, head: str, tail: str) -> int:
+        """What may hold from head to tail, as a mask."""
         engine = self._closure if self._revision is None else self._revision
         return engine.label(self._position(head), self._position(tail))
 

@@ -80,7 +80,7 @@ def joint(first: Network, second: Network, backend: Backend = "auto") -> Joint:
     >>> from epignn.calculus import load
     >>> where = Network.of(load("rcc8"), [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")])
     >>> size = Network.of(load("point"), [("a", "<", "b")], where.names)
-    >>> joint(where, size).first.words("a", "c")
+    >>> joint(where, size).first.relations("a", "c")
     ('NTPP',)
 
     Raises:
@@ -141,7 +141,7 @@ class Blocks:
 
     def relations(self, head: str, tail: str) -> tuple[tuple[str, ...], ...]:
         """What may hold from head to tail on each axis, in words."""
-        return tuple(axis.words(head, tail) for axis in self.axes)
+        return tuple(axis.relations(head, tail) for axis in self.axes)
 
 
 def close_blocks(facts: Iterable[tuple[str, Sequence[str], str]], backend: Backend = "auto") -> Blocks:

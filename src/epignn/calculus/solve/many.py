@@ -96,7 +96,7 @@ def _ask(kernel: str, networks: Networks, backend: Backend) -> Masks:
             result = close(network, backend)
         else:
             result = dpc(network, queries=[(head, tail)], backend=backend)
-        answered.append(result.relations(head, tail) if result.consistent else 0)
+        answered.append(result.mask(head, tail) if result.consistent else 0)
     return np.array(answered, dtype=np.uint64)
 
 

@@ -157,7 +157,7 @@ def _search(
 
 def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> Conflict:
     near = closure.conflict if closure.conflict[0] >= 0 else (int(network.heads[0]), int(network.tails[0]))
-    if decided(network.calculus, np.unique(network.masks).tolist()):
+    if decided(network.calculus, network.distinct_sets()[0]):
         return minimal_conflict(network, contradiction_test(network, backend), near)
     undecided = False
 
