@@ -91,7 +91,7 @@ def _run() -> int:
     import typer
 
     from epignn.cli.app import app
-    from epignn.cli.output import shown
+    from epignn.files import shown
 
     warnings.formatwarning = lambda message, *_, **__: f"note: {shown(message)}\n"
     for stream in (sys.stdout, sys.stderr):
