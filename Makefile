@@ -8,12 +8,16 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable fuzz sanitize audit lint types bench screenshots vendor clean
+.PHONY: demo docs test test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
 test: $(VENV)/installed-dev lint types
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov --cov-report=term:skip-covered
+
+# Real Ray clusters of several nodes, with workers, nodes and drivers that are killed.
+test-cluster: $(VENV)/installed-cluster
+	EPIGNN_CLUSTER=1 $(BIN)/python -m pytest tests -m cluster --timeout=240
 
 # The numeric tests once more, on every instruction set that the machine has.
 test-portable: $(VENV)/installed-dev
@@ -55,10 +59,21 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
 	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/large_graph.py
 
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev
 	$(BIN)/python tests/web/screenshots.py
+
+# A wheel in dist/, tried in an empty environment.
+wheel: $(VENV)/installed-dev
+	$(BIN)/python tests/wheel.py
+
+# The documents as a site, strictly: a broken link is an error.
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --strict --quiet
 
 # The library that the page uses, from npm; src/epignn/web/static/vendor/README.md tells its version and licence.
 HTM := htm@3.1.1
@@ -86,3 +101,7 @@ $(VENV)/installed: $(VENV)/python-ok $(SOURCES)
 $(VENV)/installed-dev: $(VENV)/python-ok $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $(VENV)/installed $@
+
+$(VENV)/installed-cluster: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --editable '.[ray]'
+	touch $@

@@ -9,6 +9,7 @@ A block that a page has is filled or is an error; one that none has is left out.
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,9 @@ from typing import Any
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.models import MODELS
+from epignn.learn.settings import all_settings
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
-from epignn.report.models import GROUNDS, suite_of_models
+from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
@@ -151,7 +152,7 @@ def models_table(name: str) -> Callable[[Results], str]:
 
     def block(results: Results) -> str:
         runs = results.runs(f"{name}-models")
-        suite = suite_of_models(name, MODELS.names())
+        suite = suite_of_models(name, kinds_of(ALL))
         commits = ", ".join(sorted({run["commit"] for run in runs}))
         made = f"{runs[0]['cpu']}, one core; commits {commits}."
         return "\n\n".join([markdown(*rows(suite, runs)), *notes(suite, runs), made])
@@ -171,6 +172,23 @@ def kgc_protocols(results: Results) -> str:
     from epignn.report.links import protocols
 
     return markdown(*protocols(results.runs("kgc")))
+
+
+def kgc_models(results: Results) -> str:
+    """Link prediction by every model that is recorded: full ranking first, then what it took."""
+    from epignn.report.links import TRAINING, models
+
+    runs, blocks = results.runs("kgc"), []
+    titles = {
+        "mrr": "Mean reciprocal rank (%), full filtered ranking",
+        "hits@10": "Hits@10 (%), full filtered ranking",
+        "grail_hits@10": "Hits@10 (%) among 50 sampled negatives",
+        TRAINING: "Processor seconds of training",
+    }
+    for metric, title in titles.items():
+        blocks += [f"{title}:", markdown(*models(runs, metric))]
+    commits = ", ".join(sorted({run["commit"] for run in runs if "experiment" in run}))
+    return "\n\n".join([*blocks, f"One core; commits {commits}."])
 
 
 def kgc_sentence(results: Results) -> str:
@@ -207,6 +225,56 @@ def kgc_growth(results: Results) -> str:
     return markdown(columns, lines) + "\n\n" + _machine(record)
 
 
+def kgc_kernel(results: Results) -> str:
+    """How near the passes are to what the machine can do, and how long an epoch takes."""
+    record = results.bench("links")
+    columns = ["dim", "GFLOP a head", "forward, GFLOP/s", "matrix product, GFLOP/s", "gradient / forward"]
+    columns += ["training, s a head", "MB", "scoring 1,000 heads, s", "MB"]
+    lines = [
+        [
+            f"{row['dim']}",
+            f"{row['gflop_a_head']:.2f}",
+            f"{row['forward_gflops_per_second']:.0f}",
+            f"{row['product_gflops_per_second']:.0f}",
+            f"{row['gradient_over_forward']:.1f}",
+            f"{row['train_seconds'] / row['trained']:.4f}",
+            f"{row['train_peak_mb']:.0f}",
+            f"{row['score_seconds']:.1f}",
+            f"{row['score_peak_mb']:.0f}",
+        ]
+        for name, row in record["figures"].items()
+        if name.startswith("fb237:v4")
+    ]
+    return markdown(columns, lines) + "\n\n" + _machine(record)
+
+
+def recipe_table(family: str) -> Callable[[Results], str]:
+    """What was tried for links on graphs cut out of a training graph, and what each step gained."""
+
+    def block(results: Results) -> str:
+        runs = results.runs("links-recipe", f"{family}-*.json")
+        steps = tomllib.loads((ROOT / "benchmarks" / "recipes.toml").read_text(encoding="utf-8"))
+        found = {name: [run for run in runs if run["step"] == name] for name in steps}
+        columns = ["step", "what it changes", "MRR", "gain", "Hits@10", "seeds", "training, CPU s"]
+        lines = []
+        for name, own in found.items():
+            if not own:
+                continue
+            before = found.get(steps[name].get("of", ""), [])
+            gain = f"{_mean(own, 'mrr') - _mean(before, 'mrr'):+.3f}" if before else ""
+            seconds = sum(run["training_cpu_seconds"] for run in own) / len(own)
+            about = f"{steps[name]['of']}: {steps[name]['about']}" if before else steps[name]["about"]
+            shown = [f"{_mean(own, 'mrr'):.3f}", gain, f"{_mean(own, 'hits@10'):.3f}", str(len(own))]
+            lines.append([name, about, *shown, f"{seconds:.0f}"])
+        return markdown(columns, lines)
+
+    return block
+
+
+def _mean(runs: list[dict[str, Any]], metric: str) -> float:
+    return sum(float(run["figures"][metric]) for run in runs) / len(runs)
+
+
 GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
 
 
@@ -240,6 +308,18 @@ def words_table(name: str) -> Callable[[Results], str]:
         return f"{table}\n\n{'; '.join(several)}." if several else table
 
     return block
+
+
+def settings_tables(results: Results) -> str:
+    """Every setting, a table for each class that holds some."""
+    parts = []
+    for what, entries in all_settings().items():
+        lines = [
+            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
+        ]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
+        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+    return "\n\n".join(parts)
 
 
 def calibration_sentence(results: Results) -> str:
@@ -293,6 +373,42 @@ def serve_sentence(results: Results) -> str:
     )
 
 
+def files_table(results: Results) -> str:
+    record = results.bench("files")
+    figures = record["figures"]
+    lines = [["start and answer a small question", f"{figures['start']['seconds']:.2f}", ""]]
+    for name, row in figures.items():
+        if name.startswith("close_"):
+            whole = ", ".join(f"{row[way]:.2f}" for way in ("query", "summary", "json"))
+            gqr = f"; GQR {row['gqr_seconds']:.2f}" if "gqr_seconds" in row else ""
+            boxes = f"{int(name.removeprefix('close_')):,} boxes"
+            lines.append(
+                [
+                    f"close {boxes}: alone; by command, for one answer, the summary, JSON",
+                    f"{row['closure']:.2f}; {whole}{gqr}",
+                    "",
+                ]
+            )
+        elif name.startswith("read_"):
+            what = {"read_table": "facts as CSV"}.get(name, name.removeprefix("read_"))
+            lines.append(
+                [f"read {row['rows']:,} {what}", f"{row['seconds']:.1f}", f"{row['peak_mb'] / 1000:.1f} GB"]
+            )
+    lines.append([f"compare {figures['relate']['regions']:,} polygons", f"{figures['relate']['seconds']:.0f}", ""])
+    return (
+        markdown(["from a file to an answer", "seconds of one core", "memory"], lines) + f"\n\n{_machine(record)}"
+    )
+
+
+def stream_sentence(results: Results) -> str:
+    record = results.bench("stream")
+    figures = record["figures"]["stream_300"]
+    return (
+        f"{figures['steps']:,} facts that come and go on 300 entities take {figures['seconds']:.0f} s of one core, "
+        f"{figures['factor']:.0f} times less than closing anew after each. {_machine(record)}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -302,6 +418,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
+    "files-table": files_table,
+    "stream-sentence": stream_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
@@ -322,9 +440,14 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "recovery-table": recovered_table,
     "rules-table": distilled_rules,
     "calibration-sentence": calibration_sentence,
+    "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
+    "kgc-models": kgc_models,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
+    "kgc-kernel": kgc_kernel,
+    "recipe-fb": recipe_table("fb"),
+    "recipe-wn": recipe_table("wn"),
     **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "heads.hpp"
 #include "lanes.hpp"
 
 namespace epignn {
@@ -24,10 +25,11 @@ constexpr bool HAVE_REGISTERS = true;
 constexpr bool HAVE_REGISTERS = false;
 #endif
 
-// How many components a block holds.
-inline int block_lanes(int facets, int size, bool single_precision) {
-  const bool fits = size == 4 || size == 8 || size == 16;
-  return HAVE_REGISTERS && single_precision && fits && facets * size % REGISTER == 0 ? REGISTER : size;
+// How many components a block holds; a block holds facets that are pooled alike.
+inline int block_lanes(const HeadGraph& g, bool single_precision) {
+  const bool fits = g.size == 4 || g.size == 8 || g.size == 16;
+  const bool whole = g.facets * g.size % REGISTER == 0 && g.counting * g.size % REGISTER == 0;
+  return HAVE_REGISTERS && single_precision && fits && whole ? REGISTER : g.size;
 }
 
 // SIZE is the number of components of a facet, or 0 where a block is one facet of `n` components.
@@ -51,8 +53,42 @@ struct Block {
     for (int k = 0; k < n; ++k)
       if (other.at[k] < at[k]) at[k] = other.at[k], edge[k] = e;
   }
+  EPIGNN_INLINE void lower_to(const Block& other, int n) {
+    for (int k = 0; k < n; ++k) at[k] = other.at[k] < at[k] ? other.at[k] : at[k];
+  }
   EPIGNN_INLINE void multiply(const Block& other, T least, int n) {
     for (int k = 0; k < n; ++k) at[k] *= std::max(other.at[k], least);
+  }
+  EPIGNN_INLINE void add(const Block& other, int n) {
+    for (int k = 0; k < n; ++k) at[k] += other.at[k];
+  }
+  EPIGNN_INLINE void add_to(T* target, int n) const {
+    for (int k = 0; k < n; ++k) target[k] += at[k];
+  }
+  // target[k][i] += at[k] * right[i]
+  EPIGNN_INLINE void add_outer(T* target, const T* right, int n) const {
+    for (int k = 0; k < n; ++k)
+      for (int i = 0; at[k] != 0 && i < n; ++i) target[k * n + i] += at[k] * right[i];
+  }
+  EPIGNN_INLINE void compose(const Block& state, const T* matrix, int n) { compose(state.at, matrix, n); }
+  // From the gradient of a normalised state to that of what was pooled (min, mean) or of its logarithm (product).
+  EPIGNN_INLINE void unnormalise(const T* state, const T* grad, const T* total, bool logarithm, int n, int) {
+    T inner = 0;
+    for (int k = 0; k < n; ++k) inner += grad[k] * state[k];
+    for (int k = 0; k < n; ++k)
+      at[k] = *total == 0 ? T(0) : (grad[k] - inner) * (logarithm ? state[k] : T(1) / *total);
+  }
+  EPIGNN_INLINE void scale_to_largest(int n, int) {
+    const T top = *std::max_element(at, at + n);
+    for (int k = 0; k < n; ++k) at[k] /= top;
+  }
+  // Scale each facet to a sum of one and write the sums before to `total`, unless it is null; a sum below the floor
+  // is a contradiction, which becomes ignorance, and 0 is written.
+  EPIGNN_INLINE void normalise(T* state, T* total, T floor, int n, int) const {
+    T sum = 0;
+    for (int k = 0; k < n; ++k) sum += at[k];
+    for (int k = 0; k < n; ++k) state[k] = sum < floor ? T(1) / n : at[k] / sum;
+    if (total) *total = sum < floor ? T(0) : sum;
   }
 };
 
@@ -69,6 +105,7 @@ struct Register {
   Edges edge[2]{};
 
   static EPIGNN_INLINE Vector read(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
+  static EPIGNN_INLINE void write(float* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
   // Component i of each facet of a half, in all lanes of that facet.
   template <int I>
   static EPIGNN_INLINE Vector spread(const float* state, int half) {
@@ -78,19 +115,28 @@ struct Register {
     }
     return Vector{} + state[SIZE == 8 ? half * HALF + I : I];
   }
+  // Rows I, I + STEP, …; sums of at most four follow one another, and several sums go on at once.
+  static constexpr int STEP = SIZE / 4;
   template <int I>
   static EPIGNN_INLINE Vector rows(const float* state, const float* matrix, int half) {
     const Vector row = read(matrix + I * REGISTER + half * HALF) * spread<I>(state, half);
-    if constexpr (I + 1 < SIZE)
-      return row + rows<I + 1>(state, matrix, half);
+    if constexpr (I + STEP < SIZE)
+      return row + rows<I + STEP>(state, matrix, half);
     else
       return row;
+  }
+  template <int I = 0>
+  static EPIGNN_INLINE Vector all_rows(const float* state, const float* matrix, int half) {
+    if constexpr (I + 1 < STEP)
+      return rows<I>(state, matrix, half) + all_rows<I + 1>(state, matrix, half);
+    else
+      return rows<I>(state, matrix, half);
   }
   EPIGNN_INLINE void load(const float* from, int) {
     for (int h = 0; h < 2; ++h) at[h] = read(from + h * HALF);
   }
   EPIGNN_INLINE void store(float* to, int) const {
-    for (int h = 0; h < 2; ++h) *reinterpret_cast<Unaligned*>(to + h * HALF) = at[h];
+    for (int h = 0; h < 2; ++h) write(to + h * HALF, at[h]);
   }
   EPIGNN_INLINE void fill(float value, int) { at[0] = at[1] = Vector{} + value; }
   EPIGNN_INLINE void fill_edges(std::int32_t e, int) { edge[0] = edge[1] = Edges{} + e; }
@@ -98,7 +144,7 @@ struct Register {
     for (int h = 0; h < 2; ++h) *reinterpret_cast<UnalignedEdges*>(to + h * HALF) = edge[h];
   }
   EPIGNN_INLINE void compose(const float* state, const float* matrix, int) {
-    for (int h = 0; h < 2; ++h) at[h] = rows<0>(state, matrix, h);
+    for (int h = 0; h < 2; ++h) at[h] = all_rows(state, matrix, h);
   }
   EPIGNN_INLINE void lower_to(const Register& other, std::int32_t e, int) {
     for (int h = 0; h < 2; ++h) {
@@ -107,8 +153,72 @@ struct Register {
       edge[h] = lower ? Edges{} + e : edge[h];
     }
   }
+  EPIGNN_INLINE void lower_to(const Register& other, int) {
+    for (int h = 0; h < 2; ++h) at[h] = other.at[h] < at[h] ? other.at[h] : at[h];
+  }
   EPIGNN_INLINE void multiply(const Register& other, float least, int) {
     for (int h = 0; h < 2; ++h) at[h] *= other.at[h] > least ? other.at[h] : Vector{} + least;
+  }
+  EPIGNN_INLINE void add(const Register& other, int) {
+    for (int h = 0; h < 2; ++h) at[h] += other.at[h];
+  }
+  EPIGNN_INLINE void add_to(float* target, int) const {
+    for (int h = 0; h < 2; ++h) write(target + h * HALF, read(target + h * HALF) + at[h]);
+  }
+  EPIGNN_INLINE void add_outer(float* target, const float* right, int n) const {
+    alignas(64) float left[REGISTER];
+    store(left, n);
+    add_rows<0>(target, left, right);
+  }
+  template <int K>
+  static EPIGNN_INLINE void add_rows(float* target, const float* left, const float* right) {
+    for (int h = 0; h < 2; ++h) {
+      float* const row = target + K * REGISTER + h * HALF;
+      write(row, read(row) + spread<K>(left, h) * read(right + h * HALF));
+    }
+    if constexpr (K + 1 < SIZE) add_rows<K + 1>(target, left, right);
+  }
+  EPIGNN_INLINE void compose(const Register& state, const float* matrix, int n) {
+    alignas(64) float values[REGISTER];
+    state.store(values, n);
+    compose(values, matrix, n);
+  }
+  EPIGNN_INLINE void unnormalise(const float* state, const float* grad, const float* total, bool logarithm, int, int) {
+    Vector inner[2];
+    for (int h = 0; h < 2; ++h) inner[h] = read(grad + h * HALF) * read(state + h * HALF);
+    over_facets(inner, [](Vector a, Vector b) __attribute__((always_inline)) { return a + b; });
+    for (int h = 0; h < 2; ++h) {
+      Vector sum{};
+      for (int c = 0; c < HALF; ++c) sum[c] = total[(h * HALF + c) / SIZE];
+      const Vector factor = logarithm ? read(state + h * HALF) : 1.0f / sum;
+      at[h] = sum == 0.0f ? Vector{} : (read(grad + h * HALF) - inner[h]) * factor;
+    }
+  }
+  // Lane by lane, `join` over all components of its facet.
+  template <typename Join>
+  static EPIGNN_INLINE void over_facets(Vector (&v)[2], const Join& join) {
+    for (int h = 0; h < 2; ++h) {
+      v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 1, 0, 3, 2, 5, 4, 7, 6));
+      v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 2, 3, 0, 1, 6, 7, 4, 5));
+      if constexpr (SIZE > 4) v[h] = join(v[h], __builtin_shufflevector(v[h], v[h], 4, 5, 6, 7, 0, 1, 2, 3));
+    }
+    if constexpr (SIZE > HALF) v[0] = v[1] = join(v[0], v[1]);
+  }
+  EPIGNN_INLINE void scale_to_largest(int, int) {
+    Vector top[2] = {at[0], at[1]};
+    over_facets(top, [](Vector a, Vector b) __attribute__((always_inline)) { return a > b ? a : b; });
+    for (int h = 0; h < 2; ++h) at[h] /= top[h];
+  }
+  EPIGNN_INLINE void normalise(float* state, float* total, float floor, int, int) const {
+    Vector sum[2] = {at[0], at[1]};
+    over_facets(sum, [](Vector a, Vector b) __attribute__((always_inline)) { return a + b; });
+    for (int h = 0; h < 2; ++h) {
+      const Edges none = sum[h] < floor;
+      write(state + h * HALF, none ? Vector{} + 1.0f / SIZE : at[h] / sum[h]);
+      if (total)
+        for (int c = 0; c < (SIZE > HALF ? (h == 0) : HALF / SIZE); ++c)
+          total[h * (HALF / SIZE) + c] = none[c * SIZE] ? 0.0f : sum[h][c * SIZE];
+    }
   }
 };
 template <>

@@ -4,6 +4,12 @@
 // its state is that of the background, a pass without any head, which all heads share. So a pass computes, in round
 // l, the nodes within l steps of its head (`level`) from which what is wanted can still be reached (`need`).
 // Every edge has its inverse, so that one list of edges serves both searches.
+//
+// Facets never meet in a pass. So passes are made block by block, a block being the facets that fill a register
+// (blocks.hpp): matrices and states of one block stay in the cache, and no more than one block of one pass is ever
+// held. The gradient makes a block anew and goes back through it at once, which is faster than reading back from
+// memory what the forward pass has written there. Threads share the blocks, so that no sum depends on how many there
+// are.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +24,7 @@ namespace epignn {
 // Edges into node v are offset[v]..offset[v+1].
 struct HeadGraph {
   std::int32_t nodes, relations, facets, size, rounds;
+  std::int32_t counting;  // facets, the last ones, that are pooled by mean
   bool self_message;  // pool the former state of a node with what it hears
   bool silent;        // nodes that know nothing of the head send nothing; otherwise they send the background
   Pooling pooling;
@@ -25,7 +32,6 @@ struct HeadGraph {
   const std::int32_t* source;
   const std::int32_t* label;
   std::int32_t dim() const { return facets * size; }
-  std::int64_t layer() const { return std::int64_t{nodes} * dim(); }
 };
 
 // Passes to make: heads, the edges that each leaves out, and the nodes whose last state each is asked for.
@@ -38,62 +44,68 @@ struct HeadBatch {
   const std::int32_t* wanted;          // nodes
 };
 
-// The nodes of each round of a pass, in one list, and where in it a node of a round is; -1: in the background.
+// What a pass has to compute. Its nodes have places 0.. of their own.
 struct Plan {
-  std::int32_t head = -1;  // keeps its state, the identity; -1 in the background
-  std::vector<std::int32_t> node;
-  std::vector<std::int64_t> round_offset;  // rounds + 2
-  std::vector<std::int32_t> slot;          // (rounds + 1) x nodes
-  std::vector<std::int32_t> left_out;      // edges
+  std::int32_t head = -1;             // keeps its state, the identity; -1 in the background
+  std::vector<std::int32_t> node;     // at each place
+  std::vector<std::int32_t> level;    // of each place
+  std::vector<std::int64_t> round;    // rounds + 2: where in `listed` a round begins
+  std::vector<std::int32_t> listed;   // places that a round computes; in round 0 the head
+  std::vector<std::int64_t> borrow;   // rounds + 2: where in `borrowed` a round begins
+  std::vector<std::int32_t> borrowed; // places that have, after a round, the state of the background
+  std::vector<std::int64_t> offset;   // places + 1: edges into a place, without those left out
+  std::vector<std::int32_t> source, label;
+  std::vector<std::int32_t> wanted;   // place of each wanted node; -1 - node where it is in the background
 };
 
 // What the pass of a batch's head h has to compute; and the background, which is every node in every round.
 Plan plan_pass(const HeadGraph& g, const HeadBatch& b, std::int32_t h);
 Plan plan_background(const HeadGraph& g);
-// Which edges a pass leaves out.
-std::vector<char> marked(const HeadGraph& g, const Plan& plan);
 
+// One block of one pass, and what it is computed in. `states` is (rounds + 1, places, lanes).
 template <typename T>
-struct Pass {
-  Plan plan;
-  std::unique_ptr<T[]> states;              // listed nodes x dim
-  std::unique_ptr<std::int32_t[]> chosen;   // as states, for min: the edge of each component; -1: the node itself
-  std::unique_ptr<T[]> total;               // listed nodes x facets: the sum before normalising; -1: nothing heard
-  void compute(const HeadGraph& g, const T* matrices, const T* base, bool keep);
-  void compute_back(const HeadGraph& g, const T* transposed, const T* base, T* grad, T* grad_base,
-                    T* grad_transposed) const;
+struct BlockPass {
+  const HeadGraph& g;
+  const Plan& plan;
+  int lanes;
+  Pooling pooling;
+  const T* matrices;     // (relations, i, facets of the block x k)
+  const T* transposed;   // (relations, k, facets of the block x i)
+  const T* base;         // (rounds + 1, nodes, lanes): the background, or none
+  T* states;
+  std::int32_t* chosen;  // (listed, lanes), for min: the edge of each component; -1: the node itself
+  T* total;              // (listed, facets of the block): the sum before normalising; -1: nothing heard
+  // All rounds. With `keep`, `chosen` and `total` are written.
+  void compute(bool keep) const;
+  // From the gradient of the last states in the first of two layers `grad` (places, lanes); adds to that of the
+  // transposed matrices. What is borrowed adds to `grad_base`, the gradient of all states of the background, from
+  // which the background itself goes on.
+  void compute_back(T* grad, T* grad_base, T* grad_transposed) const;
 };
-
-// The place of a node in a round; -1 - place in the background where it is not listed.
-EPIGNN_INLINE std::int64_t place(const HeadGraph& g, const Plan& plan, std::int32_t round, std::int32_t v) {
-  const std::int64_t at = std::int64_t{round} * g.nodes + v;
-  const std::int32_t slot = plan.slot[at];
-  return slot >= 0 ? slot : -1 - at;
-}
-
-// Where a state is; null where a node knows nothing and is silent.
-template <typename T>
-EPIGNN_INLINE T* locate(std::int64_t place, T* own, T* base, std::int32_t dim) {
-  return place >= 0 ? own + place * dim : base ? base + (-1 - place) * dim : nullptr;
-}
 
 template <typename T>
 class HeadPasses {
  public:
   // `matrices` is (relations, facets, i, k).
-  HeadPasses(const HeadGraph& graph, const T* matrices, bool keep);
-  // Writes the wanted states of all heads to `result` (wanted, dim). With `keep`, all passes are kept for `backward`.
-  void forward(const HeadBatch& batch, T* result, int threads);
+  HeadPasses(const HeadGraph& graph, const T* matrices, int threads);
+  // Writes the wanted states of all heads to `result` (wanted, dim). With `keep`, plans are kept for `backward`.
+  void forward(const HeadBatch& batch, T* result, bool keep, int threads);
   // From the gradient of `result`; adds to `grad_matrices`.
   void backward(const HeadBatch& batch, const T* grad_result, T* grad_matrices, int threads) const;
 
  private:
-  void read(const HeadBatch& batch, std::int32_t h, const Pass<T>& pass, T* result) const;
+  struct Space;
+  std::size_t block_states() const { return std::size_t(graph_.rounds + 1) * graph_.nodes * lanes_; }
+  Pooling pooling(int block) const;
+  BlockPass<T> pass(const Plan& plan, int block, Space& space, bool keep) const;
+  void read(const HeadBatch& batch, std::int32_t h, int block, const BlockPass<T>& pass, T* result) const;
   HeadGraph graph_;
-  bool keep_;
-  std::vector<T> matrices_, transposed_;
-  Pass<T> background_;
-  std::vector<Pass<T>> passes_;
+  int lanes_, blocks_;
+  std::size_t block_matrices_;
+  std::vector<T> matrices_, transposed_;  // by block
+  Plan background_;
+  std::unique_ptr<T[]> base_;  // by block
+  std::vector<Plan> plans_;
 };
 
 }  // namespace epignn

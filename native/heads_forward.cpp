@@ -6,155 +6,171 @@
 namespace epignn {
 namespace {
 
-// What a node hears in a round: gathered once, read for every block.
+// What a place hears in a round, and where its state goes.
 template <typename T>
-struct Heard {
-  std::vector<const T*> from;
-  std::vector<std::int32_t> edge;
-  std::size_t count = 0;
-};
-
-template <typename T>
-struct View {
-  const HeadGraph& g;
-  const Plan& plan;
-  const T* matrices;  // (relations, blocks, i, lanes)
-  T* states;
+struct Hearing {
+  const T* matrices;
+  const T* before;  // states of the round before
+  const T* own;     // among them, that of the place itself; null where it is not pooled
+  const std::int32_t* source;
+  const std::int32_t* label;
+  std::int64_t first, last;  // edges
+  T* state;
   std::int32_t* chosen;
   T* total;
-  const T* base;  // background, or none
-  const std::vector<char>& left_out;
-  Heard<T>& heard;
-  bool keep;
 };
 
 template <typename T, int SIZE>
-EPIGNN_INLINE void normalise_block(Block<T, SIZE>& block, T* state, T* total, int lanes, int size) {
-  block.store(state, lanes);
-  for (int first = 0; first < lanes; first += size, ++total) {
-    T sum = 0;
-    for (int k = first; k < first + size; ++k) sum += state[k];
-    const bool contradiction = sum < FLOOR<T>;
-    const T scale = contradiction ? T(0) : T(1) / sum, least = contradiction ? T(1) / size : T(0);
-    for (int k = first; k < first + size; ++k) state[k] = state[k] * scale + least;
-    *total = contradiction ? T(0) : sum;
-  }
+EPIGNN_INLINE void hear(const Hearing<T>& h, std::int64_t e, Block<T, SIZE>& into, int lanes, int size) {
+  into.compose(h.before + std::int64_t{h.source[e]} * lanes, h.matrices + std::int64_t{h.label[e]} * size * lanes,
+               lanes);
 }
 
-// Scale the largest component of each facet to one, so that no number of factors underflows.
-template <typename T, int SIZE>
-EPIGNN_INLINE void rescale(Block<T, SIZE>& block, int lanes, int size) {
-  T values[SIZE ? REGISTER : MAX_SIZE];
-  block.store(values, lanes);
-  for (int first = 0; first < lanes; first += size) {
-    T top = values[first];
-    for (int k = first + 1; k < first + size; ++k) top = std::max(top, values[k]);
-    for (int k = first; k < first + size; ++k) values[k] /= top;
-  }
-  block.load(values, lanes);
-}
-
-template <typename T, int SIZE>
-EPIGNN_INLINE void pool_block(const View<T>& p, const T* own, std::int64_t at, int b, int lanes, int size) {
-  const HeadGraph& g = p.g;
-  const std::size_t count = p.heard.count;
-  const std::int64_t blocks = g.dim() / lanes, matrix = std::int64_t{size} * lanes;
-  Block<T, SIZE> pooled, message;
-  std::size_t n = 0;
-  const bool minimum = g.pooling == Pooling::min;
-  const auto hear = [&](Block<T, SIZE>& into, std::size_t which) __attribute__((always_inline)) {
-    into.compose(p.heard.from[which] + b * lanes,
-                 p.matrices + (g.label[p.heard.edge[which]] * blocks + b) * matrix, lanes);
-  };
-  if (!minimum) {
-    pooled.fill(T(1), lanes);
-    if (g.self_message && own) {
-      message.load(own + b * lanes, lanes);
-      pooled.multiply(message, FLOOR<T>, lanes);
-      rescale<T, SIZE>(pooled, lanes, size);
-    }
-  } else if (g.self_message && own) {
-    pooled.load(own + b * lanes, lanes);
-    pooled.fill_edges(-1, lanes);
+// The least of all that is heard. `skips` tells of edges from places that are silent.
+template <typename T, int SIZE, bool KEEP, typename Skips>
+EPIGNN_INLINE void pool_least(const Hearing<T>& h, Block<T, SIZE>& pooled, const Skips& skips, int lanes, int size) {
+  Block<T, SIZE> message;
+  std::int64_t e = h.first;
+  if (h.own) {
+    pooled.load(h.own, lanes);
+    if (KEEP) pooled.fill_edges(-1, lanes);
   } else {
-    hear(pooled, 0);
-    pooled.fill_edges(p.heard.edge[n++], lanes);
+    while (skips(e)) ++e;
+    hear<T, SIZE>(h, e, pooled, lanes, size);
+    if (KEEP) pooled.fill_edges(static_cast<std::int32_t>(e), lanes);
+    ++e;
   }
-  for (; n < count; ++n) {
-    hear(message, n);
-    if (minimum) {
-      pooled.lower_to(message, p.heard.edge[n], lanes);
-    } else {
-      pooled.multiply(message, FLOOR<T>, lanes);
-      rescale<T, SIZE>(pooled, lanes, size);
-    }
+  for (; e < h.last; ++e) {
+    if (skips(e)) continue;
+    hear<T, SIZE>(h, e, message, lanes, size);
+    if (KEEP)
+      pooled.lower_to(message, static_cast<std::int32_t>(e), lanes);
+    else
+      pooled.lower_to(message, lanes);
   }
-  T totals[SIZE ? REGISTER : 1];
-  T* const total = p.keep ? p.total + at * g.facets + b * (lanes / size) : totals;
-  if (p.keep && minimum) pooled.store_edges(p.chosen + at * g.dim() + b * lanes, lanes);
-  normalise_block<T, SIZE>(pooled, p.states + at * g.dim() + b * lanes, total, lanes, size);
+  if (KEEP) pooled.store_edges(h.chosen, lanes);
 }
 
-// Gather what node v hears in a round.
-template <typename T>
-EPIGNN_INLINE void listen(const HeadGraph& g, const Plan& plan, std::int32_t round, std::int32_t v,
-                          const std::vector<char>& left_out, T* states, T* base, Heard<T>& heard) {
-  const std::size_t most = static_cast<std::size_t>(g.offset[v + 1] - g.offset[v]);
-  if (heard.from.size() < most) heard.from.resize(most), heard.edge.resize(most);
-  std::size_t count = 0;
-  for (std::int32_t e = g.offset[v]; e < g.offset[v + 1]; ++e) {
-    if (left_out[e]) continue;
-    const T* const from = locate<T>(place(g, plan, round - 1, g.source[e]), states, base, g.dim());
-    if (!from) continue;
-    heard.from[count] = from;
-    heard.edge[count++] = e;
+// The product of all that is heard, scaled to a largest component of one, so that no number of factors underflows.
+template <typename T, int SIZE, typename Skips>
+EPIGNN_INLINE void pool_product(const Hearing<T>& h, Block<T, SIZE>& pooled, const Skips& skips, int lanes,
+                                int size) {
+  Block<T, SIZE> message;
+  pooled.fill(T(1), lanes);
+  if (h.own) {
+    message.load(h.own, lanes);
+    pooled.multiply(message, FLOOR<T>, lanes);
+    pooled.scale_to_largest(lanes, size);
   }
-  heard.count = count;
+  for (std::int64_t e = h.first; e < h.last; ++e) {
+    if (skips(e)) continue;
+    hear<T, SIZE>(h, e, message, lanes, size);
+    pooled.multiply(message, FLOOR<T>, lanes);
+    pooled.scale_to_largest(lanes, size);
+  }
 }
 
-template <typename T, int SIZE>
-EPIGNN_INLINE void compute_rounds(const View<T>& p) {
+// The sum of all that is heard, which is their mean once it is normalised.
+template <typename T, int SIZE, typename Skips>
+EPIGNN_INLINE void pool_sum(const Hearing<T>& h, Block<T, SIZE>& pooled, const Skips& skips, int lanes, int size) {
+  Block<T, SIZE> message;
+  pooled.fill(T(0), lanes);
+  if (h.own) pooled.load(h.own, lanes);
+  for (std::int64_t e = h.first; e < h.last; ++e) {
+    if (skips(e)) continue;
+    hear<T, SIZE>(h, e, message, lanes, size);
+    pooled.add(message, lanes);
+  }
+}
+
+template <typename T, int SIZE, bool KEEP, typename Skips>
+EPIGNN_INLINE void pool(Pooling pooling, const Hearing<T>& h, const Skips& skips, int lanes, int size) {
+  Block<T, SIZE> pooled;
+  if (pooling == Pooling::min)
+    pool_least<T, SIZE, KEEP>(h, pooled, skips, lanes, size);
+  else if (pooling == Pooling::mean)
+    pool_sum<T, SIZE>(h, pooled, skips, lanes, size);
+  else
+    pool_product<T, SIZE>(h, pooled, skips, lanes, size);
+  pooled.normalise(h.state, KEEP ? h.total : nullptr, FLOOR<T>, lanes, size);
+}
+
+template <typename T, int SIZE, bool KEEP>
+EPIGNN_INLINE void compute_round(const BlockPass<T>& p, std::int32_t round) {
   const HeadGraph& g = p.g;
-  const int size = SIZE ? SIZE : g.size, lanes = SIZE ? REGISTER : g.size;
-  const std::int32_t dim = g.dim();
-  for (std::int32_t round = 1; round <= g.rounds; ++round)
-    for (std::int64_t at = p.plan.round_offset[round]; at < p.plan.round_offset[round + 1]; ++at) {
-      const std::int32_t v = p.plan.node[at];
-      T* const base = const_cast<T*>(p.base);
-      const T* const own = locate<T>(place(g, p.plan, round - 1, v), p.states, base, dim);
-      p.heard.count = 0;
-      if (v != p.plan.head) listen<T>(g, p.plan, round, v, p.left_out, p.states, base, p.heard);
-      if (p.heard.count == 0) {  // the state stays
-        std::copy(own, own + dim, p.states + at * dim);
-        if (p.keep) p.total[at * g.facets] = -1;
-        continue;
-      }
-      for (int b = 0; b < dim / lanes; ++b) pool_block<T, SIZE>(p, own, at, b, lanes, size);
+  const Plan& plan = p.plan;
+  const int size = SIZE ? SIZE : g.size, lanes = SIZE ? REGISTER : g.size, facets = lanes / size;
+  const std::int64_t places = static_cast<std::int64_t>(plan.node.size());
+  const T* const before = p.states + (round - 1) * places * lanes;
+  T* const after = p.states + round * places * lanes;
+  const auto nobody = [](std::int64_t) { return false; };
+  const auto silent = [&](std::int64_t e) { return plan.level[plan.source[e]] >= round; };
+  for (std::int64_t at = plan.round[round]; at < plan.round[round + 1]; ++at) {
+    const std::int64_t v = plan.listed[at], first = plan.offset[v], last = plan.offset[v + 1];
+    const bool knows = !g.silent || plan.level[v] < round;
+    std::int64_t heard = first;
+    if (g.silent)
+      while (heard < last && silent(heard)) ++heard;
+    if (v == plan.head || heard == last) {  // the state stays
+      std::copy_n(before + v * lanes, lanes, after + v * lanes);
+      if (KEEP) p.total[at * facets] = -1;
+      continue;
     }
+    const Hearing<T> h{p.matrices,
+                       before,
+                       g.self_message && knows ? before + v * lanes : nullptr,
+                       plan.source.data(),
+                       plan.label.data(),
+                       first,
+                       last,
+                       after + v * lanes,
+                       KEEP ? p.chosen + at * lanes : nullptr,
+                       KEEP ? p.total + at * facets : nullptr};
+    if (g.silent)
+      pool<T, SIZE, KEEP>(p.pooling, h, silent, lanes, size);
+    else
+      pool<T, SIZE, KEEP>(p.pooling, h, nobody, lanes, size);
+  }
 }
 
 template <typename T>
-decltype(&compute_rounds<T, 0>) compute_of(const HeadGraph&) {
-  return &compute_rounds<T, 0>;
+void borrow(const BlockPass<T>& p, std::int32_t round) {
+  T* const states = p.states + std::int64_t{round} * p.plan.node.size() * p.lanes;
+  const T* const base = p.base + std::int64_t{round} * p.g.nodes * p.lanes;
+  for (std::int64_t n = p.plan.borrow[round]; n < p.plan.borrow[round + 1]; ++n) {
+    const std::int64_t at = p.plan.borrowed[n];
+    std::copy_n(base + std::int64_t{p.plan.node[at]} * p.lanes, p.lanes, states + at * p.lanes);
+  }
 }
 
-template <>
-decltype(&compute_rounds<float, 0>) compute_of<float>(const HeadGraph& g) {
-  if (block_lanes(g.facets, g.size, true) != REGISTER) return &compute_rounds<float, 0>;
-  return g.size == 4 ? &compute_rounds<float, 4> : g.size == 8 ? &compute_rounds<float, 8> : &compute_rounds<float, 16>;
+template <typename T, int SIZE, bool KEEP>
+void compute_rounds(const BlockPass<T>& p) {
+  if (p.base) borrow(p, 0);
+  for (std::int32_t round = 1; round <= p.g.rounds; ++round) {
+    compute_round<T, SIZE, KEEP>(p, round);
+    if (p.base) borrow(p, round);
+  }
+}
+
+template <typename T, bool KEEP>
+auto compute_of(const HeadGraph& g) {
+  if constexpr (std::is_same<T, float>::value) {
+    if (block_lanes(g, true) == REGISTER)
+      return g.size == 4   ? &compute_rounds<T, 4, KEEP>
+             : g.size == 8 ? &compute_rounds<T, 8, KEEP>
+                           : &compute_rounds<T, 16, KEEP>;
+  }
+  return &compute_rounds<T, 0, KEEP>;
 }
 
 }  // namespace
 
-// The states of round 0 are in place.
 template <typename T>
-void Pass<T>::compute(const HeadGraph& g, const T* matrices, const T* base, bool keep) {
-  Heard<T> heard;
-  const std::vector<char> left_out = marked(g, plan);
-  compute_of<T>(g)({g, plan, matrices, states.get(), chosen.get(), total.get(), base, left_out, heard, keep});
+void BlockPass<T>::compute(bool keep) const {
+  (keep ? compute_of<T, true>(g) : compute_of<T, false>(g))(*this);
 }
 
-template void Pass<float>::compute(const HeadGraph&, const float*, const float*, bool);
-template void Pass<double>::compute(const HeadGraph&, const double*, const double*, bool);
+template void BlockPass<float>::compute(bool) const;
+template void BlockPass<double>::compute(bool) const;
 
 }  // namespace epignn

@@ -16,14 +16,15 @@ T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds, bool self_message, bool silent,
-                     bool minimum, std::uintptr_t offset, std::uintptr_t source, std::uintptr_t label) {
+HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds, int counting, bool self_message,
+                     bool silent, bool minimum, std::uintptr_t offset, std::uintptr_t source, std::uintptr_t label) {
   if (size < 1 || size > MAX_SIZE) throw std::invalid_argument("a facet holds 1 to 256 components");
   return HeadGraph{nodes,
                    relations,
                    facets,
                    size,
                    rounds,
+                   counting,
                    self_message,
                    silent,
                    minimum ? Pooling::min : Pooling::product,
@@ -46,13 +47,13 @@ template <typename T>
 void bind_passes(nb::module_& m, const char* name) {
   nb::class_<HeadPasses<T>>(m, name)
       .def("__init__",
-           [](HeadPasses<T>* self, const HeadGraph& graph, std::uintptr_t matrices, bool keep) {
+           [](HeadPasses<T>* self, const HeadGraph& graph, std::uintptr_t matrices, int threads) {
              nb::gil_scoped_release release;
-             new (self) HeadPasses<T>(graph, at<const T>(matrices), keep);
+             new (self) HeadPasses<T>(graph, at<const T>(matrices), threads);
            })
       .def("forward",
-           [](HeadPasses<T>& self, const HeadBatch& batch, std::uintptr_t result, int threads) {
-             self.forward(batch, at<T>(result), threads);
+           [](HeadPasses<T>& self, const HeadBatch& batch, std::uintptr_t result, bool keep, int threads) {
+             self.forward(batch, at<T>(result), keep, threads);
            },
            nb::call_guard<nb::gil_scoped_release>())
       .def("backward",

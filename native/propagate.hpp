@@ -13,7 +13,7 @@
 
 namespace epignn {
 
-enum class Pooling { min, product };
+enum class Pooling { min, product, mean };  // mean: in heads.hpp alone
 
 // Sizes and the graph. Edges into node v are offset[v]..offset[v+1]; graphs are runs of nodes.
 struct Messages {

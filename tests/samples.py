@@ -8,6 +8,7 @@ digests of its files.
 import gzip
 import hashlib
 import json
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -56,6 +57,8 @@ def make(folder: Path, random_network: RandomNetwork) -> None:
     for entry in registry.datasets():
         if entry.folder == "inductive_kgc":
             _triples(folder / entry.folder, entry.name)
+        if entry.folder.startswith(("transductive/", "pykeen/", "better_inductive_kgc/")):
+            _renamed(folder / entry.folder, entry)
         if entry.folder.startswith("qcn/"):
             _networks(folder / entry.folder, entry.files, random_network)
     (folder / "registry.toml").write_text(_registry(folder), encoding="utf-8")
@@ -111,6 +114,22 @@ def _triples(folder: Path, name: str) -> None:
             left.subtract(fact if part != "train" else ())
         for part, chosen in parts.items():
             _pack(folder / f"{name}{twin}" / f"{part}.txt.gz", "".join("\t".join(fact) + "\n" for fact in chosen))
+
+
+def _renamed(folder: Path, entry: registry.Entry) -> None:
+    """The same under other names: `test_0_graph.txt` are the facts of the twin, `test_0_samples.txt` its test."""
+    _triples(folder.parent, folder.name)
+    twin = folder.with_name(f"{folder.name}_ind")
+    for name in entry.files:
+        kind, _, part = name.removesuffix(".txt").rpartition("_")
+        if kind:
+            source = twin if kind.startswith("test") else folder
+            wanted = {"graph": "train", "samples": "test" if kind.startswith("test") else "valid"}[part]
+            shutil.copy(source / f"{wanted}.txt.gz", folder / f"{name}.gz")
+    for path in folder.iterdir():
+        if path.name.removesuffix(".gz") not in entry.files:
+            path.unlink()
+    shutil.rmtree(twin)
 
 
 def _networks(folder: Path, names: Any, random_network: RandomNetwork) -> None:

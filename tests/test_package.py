@@ -82,9 +82,9 @@ def test_what_needs_an_extra_says_which(command, tmp_path):
 
 
 ORDER = (
-    ("errors", "version"), ("locks",), ("extras", "files", "entries", "kernels"), ("calculus",), ("data",),
-    ("formats",), ("bridges",), ("tasks",), ("models",), ("learn",), ("distil",), ("explain",), ("reason",),
-    ("report",), ("web",), ("cli",),
+    ("errors", "version"), ("locks",), ("extras", "files", "entries", "kernels"), ("workers",), ("calculus",),
+    ("data",), ("formats",), ("bridges",), ("tasks",), ("models",), ("learn",), ("distil",), ("explain",),
+    ("reason",), ("report",), ("web",), ("cli",),
 )  # fmt: skip
 """Parts of the package; each imports only from those before it, and within itself."""
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}

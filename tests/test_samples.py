@@ -38,13 +38,13 @@ def test_every_file_is_read(sample, entry):
             read += len(read_graphs(path))
         elif name.endswith((".csp", ".json")) and entry.folder.startswith("qcn"):
             read += len(read_networks(path))
-        elif entry.folder == "inductive_kgc":
+        elif entry.folder.startswith(("inductive_kgc", "transductive", "pykeen", "better_inductive")):
             read += len(read_triples(path))
     others = ("graphlog-labels", "graphlog-statistics", "nora")
     assert (read > 0) == (entry.name not in others)
 
 
-@pytest.mark.parametrize("name", [f"{name}_v{n}" for name in ("WN18RR", "fb237") for n in range(1, 5)])
+@pytest.mark.parametrize("name", [f"{name}_v{n}" for name in ("WN18RR", "fb237", "nell") for n in range(1, 5)])
 def test_links_ask_for_what_was_seen(sample, name):
     """Every entity and relation of valid and test has a fact; the twin has no other relations, and no entity."""
     entities, relations = [], []

@@ -30,11 +30,12 @@ def allowed(paths: Iterable[Path | str]) -> Code:
     return frozenset(Path(path).resolve() for path in paths)
 
 
-def entry_points(**chosen: str) -> Iterable[Any]:
-    """What installed packages register; loaded when it is asked for, since that takes a while."""
+@cache
+def entry_points(**chosen: str) -> tuple[Any, ...]:
+    """What installed packages register; looked up once, when it is first asked for, since that takes a while."""
     from importlib.metadata import entry_points
 
-    return entry_points(**chosen)
+    return tuple(entry_points(**chosen))
 
 
 @dataclass(frozen=True)

@@ -64,12 +64,7 @@ RCC5 = write_calculus(load("rcc5"))
             BadCalculus,
             r"'compositions are not empty' fails at DR ∘ DR.*many_sorted = true",
         ),
-        (
-            "decides = true",
-            'terms = "prat"\naliases = {part = "PP"}',
-            BadFile,
-            "Unknown alias in 'terms' 'prat'. Did",
-        ),
+        ("decides = true", 'terms = "insied"', BadFile, "Unknown alias in 'terms' 'insied'. Did you mean 'inside'"),
         ('"DR" = "DR"', "", BadFile, r"\[converse\] says nothing of DR"),
         ('relations = "DR', 'relations = "DR DR', BadFile, "listed twice"),
         ('"DR" = "*"', '"DR" = 3', BadFile, "the cell DR ∘ DR must be names"),

@@ -27,6 +27,18 @@ def test_generate_then_check(epignn, tmp_path):
     assert "exists already" in again.err
 
 
+def test_files_made_and_checked_by_processes(epignn, tmp_path):
+    arguments = ("--k", 3, "--b", 1, "--per-label", 6, "--shards", 3, "--workers", 2)
+    assert epignn("generate", "rcc8", *arguments, "--out", tmp_path / "bench").code == 0
+    runs = [epignn("check", tmp_path / "bench", "--json", "--workers", n) for n in (1, 2)]
+    assert runs[0] == runs[1]
+    parts = json.loads(runs[0].out)["files"]
+    assert [(part["k"], part["b"], part["calculus"], part["entailed"]) for part in parts] == [
+        (3, 1, "rcc8", 16)
+    ] * 3
+    assert "not 'many'" in epignn("check", tmp_path / "bench", "--workers", "many").err
+
+
 @pytest.mark.parametrize("algorithm", ["closure", "dpc", "directional"])
 def test_check_finds_a_wrong_label(epignn, tmp_path, algorithm):
     out = tmp_path / "bench"

@@ -44,7 +44,7 @@ def run(epignn, folder, tmp_path):
         assert ran.code == 0, ran.err
         assert "60 entities, 3 relations" in ran.err
         assert "epoch 12/12" in ran.err
-        assert "hits@10_50" in ran.out
+        assert "mrr" in ran.out
     return shutil.copytree(once, tmp_path / "run")
 
 
@@ -54,6 +54,7 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     stored = tmp_path / "negatives.npz"
     first = json.loads(epignn("evaluate", run, folder, "--negatives", stored, "--json").out)
     (result,) = first["results"]
+    assert "others" not in result
     assert set(result["metrics"]) == {"model", "pagerank", "relation frequency", "chance"}
     assert result["metrics"]["model"]["mrr"] > result["metrics"]["chance"]["mrr"]
     assert stored.exists()
@@ -68,6 +69,9 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     assert all(0 <= answer["probability"] <= 1 for answer in document["answers"])
     shown = epignn("predict", run, graph, *question)
     assert "supported by" in shown.out
+    assert max(map(len, shown.out.partition("supported by")[0].splitlines())) < 80
+    assert " -> grandparent^-1: holds of " in shown.out
+    assert "supported by" not in epignn("predict", run, graph, *question, "--no-paths").out
     assert "answers that the graph states are left out" in shown.err
     assert "states" not in epignn("predict", run, graph, *question, "--include-known").err
     graph_read, no_file = epignn("evaluate", run, folder, "--negatives", graph), epignn("evaluate", run, "none.tsv")
@@ -79,7 +83,12 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     assert epignn("predict", run, graph, "--queries", queries, "--top", 2, "--out", out).code == 0
     rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["head"] for row in rows] == ["q010", "q010", "q011", "q011"]
-    assert set(rows[0]) == {"head", "relation", "rank", "tail", "score", "probability", "known", "path"}
+    assert list(rows[0]) == ["head", "relation", "rank", "tail", "probability", "score", "known"]
+    with_paths = ("predict", run, graph, "--queries", queries, "--top", 2, "--paths", "--out", tmp_path / "b.csv")
+    assert epignn(*with_paths).code == 0
+    assert any(row["path"] for row in csv.DictReader((tmp_path / "b.csv").read_text().splitlines()))
+    streamed = epignn("predict", run, graph, "--queries", queries, "--top", 2)
+    assert streamed.out == out.read_text()
 
 
 BAD_QUESTIONS = (
@@ -88,6 +97,8 @@ BAD_QUESTIONS = (
     (("--head", "q999", "--relation", "parent"), "Unknown entity 'q999'. Did you mean"),
     (("--head", "q010", "--relation", "parnt"), "Did you mean 'parent'"),
     (("--head", "q010", "--relation", "parent", "--queries", "x.txt"), "not both"),
+    (("--head", "q010", "--relation", "parent", "--all"), "not both"),
+    (("--relation", "parent"), "or --all"),
     (("--queries", "nowhere.txt"), "cannot read it"),
 )
 
@@ -102,12 +113,14 @@ def test_unknown_relations_of_a_new_graph(epignn, run, tmp_path):
     graph = tmp_path / "new.tsv"
     graph.write_text("a\tparent\tb\nb\tadopted\tc\nb\tparent\td\n")
     question = ("--head", "a", "--relation", "grandparent", "--json")
-    refused = epignn("predict", run, graph, *question)
-    assert refused.code == 2
-    assert f"{graph}:2: Unknown relation 'adopted'" in refused.err
-    passed = epignn("predict", run, graph, *question, "--skip-unknown")
+    passed = epignn("predict", run, graph, *question)
     assert passed.code == 0
-    assert "1 facts of unknown relations passed over" in passed.err
+    assert f"{graph}: training never saw the relation 'adopted' (1 triples)" in passed.err
+    assert json.loads(passed.out)["answers"][0]["probability"] is not None
+    unseen = json.loads(epignn("predict", run, graph, "--head", "a", "--relation", "adopted", "--json").out)
+    assert {(one["score"], one["probability"], one["path"]) for one in unseen["answers"]} == {(0.0, None, "")}
+    slip = epignn("predict", run, graph, "--head", "a", "--relation", "adoptd")
+    assert (slip.code, "Did you mean 'adopted'" in slip.err) == (2, True)
 
 
 def test_bad_training_data(epignn, tmp_path, monkeypatch):
@@ -177,7 +190,7 @@ def test_a_killed_run_goes_on(epignn, folder, tmp_path):
 def test_early_stopping_is_said(epignn, folder, tmp_path):
     patient = ("--set", "training.patience=1", "--set", "training.learning_rate=1e-9", "--out", tmp_path / "run")
     ran = epignn("train", folder, *SMALL, *patient)
-    assert "of 2 epochs; none of the last 1 was better, so training ended" in ran.out
+    assert "of 4 epochs; none of the last 1 was better, so training ended" in ran.out
     assert json.loads(epignn("train", folder, *SMALL, *patient, "--json").out)["ended_early"]
 
 
@@ -206,3 +219,110 @@ def test_reproduce_quick(epignn, data, tmp_path):
     shown = epignn("reproduce", "kgc", "--report", "--results", tmp_path / "none")
     assert (shown.code, "holds no record" in shown.err) == (2, True)
     assert "Unknown row" in epignn("reproduce", "kgc", "--only", "wn18rr:v7", *options).err
+
+
+def test_models_are_compared_and_answer_together(epignn, run, folder, tmp_path):
+    other = tmp_path / "other"
+    assert epignn("train", folder, "--out", other, *SMALL, *SHORT, "--seed", 1).code == 0
+    document = json.loads(epignn("evaluate", run, other, f"{run},{other}", folder, "--json").out)
+    (result,) = document["results"]
+    alone = json.loads(epignn("evaluate", other, folder, "--json").out)["results"][0]["metrics"]["model"]
+    assert result["others"]["other"] == alone
+    assert set(result["others"]) == {"other", "run,other"}
+    table = epignn("evaluate", run, other, folder).out
+    assert all(word in table for word in ("run", "other", "pagerank"))
+    graph = folder.with_name("own_ind") / "train.txt"
+    found = epignn("predict", f"{run},{other}", graph, "--head", "q010", "--relation", "sibling", "--json")
+    assert json.loads(found.out)["model"] == f"{run},{other}"
+    nothing = epignn("evaluate", run, other)
+    assert (nothing.code, "Name data behind the models" in nothing.err) == (2, True)
+
+
+def test_a_file_whose_test_triples_another_model_learnt(epignn, tmp_path):
+    side = family(0)
+    path = tmp_path / "own.tsv"
+    path.write_text(lines(side.graph.facts, side.graph))
+    for seed in (0, 1):
+        settings = (*SMALL, "--set", "training.epochs=1", "--seed", seed)
+        assert epignn("train", path, "--out", tmp_path / f"run{seed}", *settings).code == 0
+    refused = epignn("evaluate", tmp_path / "run0", tmp_path / "run1", path)
+    assert (refused.code, "trained on test triples of the other" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.json", "all.parquet"])
+def test_all_questions_in_shards(epignn, run, folder, tmp_path, monkeypatch, name):
+    if name == "all.parquet":
+        pytest.importorskip("pyarrow")
+    graph = folder.with_name("own_ind") / "train.txt"
+    whole, cut = tmp_path / name, tmp_path / f"cut{Path(name).suffix}"
+    command = ("predict", run, graph, "--all", "--top", 2)
+    assert epignn(*command, "--out", whole).code == 0
+    monkeypatch.setattr("epignn.cli.links.SHARD", 50)
+    from epignn.bridges.shards import Shards
+
+    write = Shards.write
+
+    def stop(self, number, columns):
+        if number == 2:
+            raise KeyboardInterrupt
+        write(self, number, columns)
+
+    monkeypatch.setattr(Shards, "write", stop)
+    stopped = epignn(*command, "--out", cut)
+    assert (stopped.code, "goes on from there" in stopped.err, cut.exists()) == (130, True, False)
+    monkeypatch.setattr(Shards, "write", write)
+    other = epignn("predict", run, graph, "--all", "--top", 3, "--out", cut)
+    assert (other.code, "another table" in other.err) == (2, True)
+    again = epignn(*command, "--out", cut)
+    assert again.code == 0
+    if name == "all.parquet":
+        import pyarrow.parquet as parquet
+
+        assert parquet.read_table(cut).equals(parquet.read_table(whole))
+        assert parquet.read_table(cut).num_rows == 60 * 3 * 2
+    else:
+        assert cut.read_bytes() == whole.read_bytes()
+
+
+def test_processes_write_the_same_answers(epignn, run, folder, tmp_path, monkeypatch):
+    graph = folder.with_name("own_ind") / "train.txt"
+    monkeypatch.setattr("epignn.cli.links.SHARD", 50)
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for workers, out in enumerate(files, 1):
+        ran = epignn("predict", run, graph, "--all", "--top", 2, "--paths", "--workers", workers, "--out", out)
+        assert ran.code == 0, ran.err
+    assert files[0].read_bytes() == files[1].read_bytes()
+    refused = epignn("predict", run, graph, "--all", "--workers", 2)
+    assert (refused.code, "name it by --out" in refused.err) == (2, True)
+
+
+def test_only_likely_answers(epignn, run, folder, tmp_path):
+    graph, out = folder.with_name("own_ind") / "train.txt", tmp_path / "likely.csv"
+    asked = ("predict", run, graph, "--all", "--relation", "grandparent", "--least", 0.2, "--out", out)
+    assert epignn(*asked).code == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert 0 < len(rows) < 600
+    assert all(float(row["probability"]) >= 0.2 and row["relation"] == "grandparent" for row in rows)
+
+
+def test_rules_of_a_model(epignn, run, folder, tmp_path):
+    out = tmp_path / "rules.tsv"
+    ran = epignn("distil", run, "--out", out)
+    assert ran.code == 0, ran.err
+    assert "the model's first answer is the one of the strongest rule" in ran.out
+    rows = list(csv.DictReader(out.read_text().splitlines(), delimiter="\t"))
+    assert "parent, parent -> grandparent" in {row["rule"] for row in rows}
+    document = json.loads(epignn("distil", run, "--data", folder, "--out", out, "--json").out)
+    assert 0 <= document["check"]["explained"] <= document["check"]["reached"] <= 1
+    refused = epignn("distil", run, "--weights-only")
+    assert (refused.code, "are rules" in refused.err) == (2, True)
+
+
+def test_a_small_graph_has_no_metrics_among_fifty(epignn, run, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    (small / "train.txt").write_text("a parent b\nb parent c\n")
+    (small / "test.txt").write_text("a grandparent c\n")
+    document = json.loads(epignn("evaluate", run, small, "--json").out)
+    assert {"hits@10_50", "grail_hits@10"}.isdisjoint(document["results"][0]["metrics"]["model"])
+    assert "mrr" in document["results"][0]["metrics"]["model"]

@@ -213,7 +213,24 @@ def test_paths_that_are_no_files(epignn, tmp_path):
     for command in ("close", "check"):
         ran = epignn(command, tmp_path)
         assert (ran.code, ran.out) == (2, "")
-        assert "Is a directory" in ran.err
+        assert "a folder without files" in ran.err or "holds no benchmark files" in ran.err
+
+
+def test_a_folder_is_closed_file_by_file_whoever_does_it(epignn, tmp_path):
+    (tmp_path / "a.txt").write_text("ntpp(a, b). ntpp(b, c).")
+    (tmp_path / "b.txt").write_text("ec(a, b). ntpp(a, b).")
+    (tmp_path / "c.txt").write_text("dc(x, y).")
+    runs = [epignn("close", tmp_path, "--workers", workers) for workers in ("1", "2")]
+    assert runs[0] == runs[1]
+    assert runs[0].code == 1
+    assert "b.txt" in runs[0].out
+    documents = []
+    for workers in ("1", "2"):
+        found = json.loads(epignn("close", tmp_path, "--workers", workers, "--json").out)["networks"]
+        documents.append([{k: v for k, v in one.items() if k != "statistics"} for one in found])
+    assert documents[0] == documents[1]
+    assert [one["consistent"] for one in documents[0]] == [True, False, True]
+    assert len(documents[0][1]["conflict"]) == 2
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")

@@ -2,9 +2,13 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from epignn.errors import BadArgument
+from epignn.report import record
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -70,3 +74,28 @@ def test_a_model_from_elsewhere_stands_in_the_table(epignn, tmp_path):
     done = epignn("reproduce", "graphlog", "--report", "--results", tmp_path, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["rows"][0][:3] == ["theirs", "1", "0.500"]
+
+
+def test_records_are_refused_where_the_source_has_changes(epignn, monkeypatch, tmp_path):
+    monkeypatch.setattr(record, "commit", lambda: "0123456789ab+")
+    ran = epignn("reproduce", "graphlog", "--results", tmp_path, "--runs", tmp_path)
+    assert ran.code == 2
+    assert "not committed" in ran.err
+    assert "--dirty" in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_changed_source_is_seen(tmp_path, monkeypatch):
+    """By git itself, in a tree of its own."""
+    source = tmp_path / "record.py"
+    source.write_text("")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "record.py"], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    monkeypatch.setattr(record, "__file__", str(source))
+    assert not record.commit().endswith("+")
+    record.refuse_uncommitted()
+    source.write_text("changed")
+    assert record.commit().endswith("+")
+    with pytest.raises(BadArgument, match="not committed"):
+        record.refuse_uncommitted()

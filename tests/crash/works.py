@@ -68,8 +68,11 @@ def serve(folder: Path, host: str) -> None:
         while trains(folder / "a"):  # the process that trains goes on when its server is killed
             await asyncio.sleep(0.1)
         settings = ["data.per_label=1", "training.epochs=1"]
-        runs = Runs(Context(root=folder), Pool.__new__(Pool))
-        await runs.begin({"experiment": "rcc8", "name": "a", "settings": settings, "seed": 0, "upload": None})
+        nobody = Pool.__new__(Pool)  # who would read uploads; there are none
+        runs = Runs(Context(root=folder), nobody, nobody)
+        await runs.begin(
+            {"experiment": "rcc8", "name": "a", "settings": settings, "seed": 0, "upload": None, "calculus": None}
+        )
         await asyncio.gather(*runs._watched.values())
 
     asyncio.run(begin())

@@ -64,6 +64,7 @@ TOML = _each("""
     evaluate FILE whole.csv
     generate calculus FILE --k 2 --b 1 --per-label 1 --out OUT --overwrite
     train FILE --set training.epochs=1 --out OUT
+    sweep FILE --trials 1 --set training.epochs=1 --out OUT
     train whole.tsv --preset FILE --set training.epochs=1 --out OUT
 """)
 RUNS = _each("""
@@ -111,6 +112,8 @@ OPTIONS = _each("""
     ask ODD a b --model ODD
     distil ODD --kind ODD --out OUT.toml
     reproduce ODD --only ODD
+    sweep ODD --out OUT
+    settings ODD --json
     reproduce rcc8 --report --results ODD
     tune ODD --models ODD
     demo --seed ODD --out ODD/ODD

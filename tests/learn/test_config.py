@@ -81,10 +81,27 @@ def test_what_a_word_means(what, name, task):
 
 def test_the_papers_preset_is_not_silently_another():
     assert experiment_for("wn18rr:v3", preset="paper").name == "wn18rr-v3-paper"
-    with pytest.raises(BadArgument, match=r"the paper has no settings for own\.tsv"):
-        experiment_for("own.tsv", preset="paper")
+    own = experiment_for("own.tsv", preset="paper")
+    assert (own.name, own.data.task) == ("links-paper", "own.tsv")
+    assert (own.model, own.training) == (
+        load_experiment("fb237-v1-paper").model,
+        load_experiment("fb237-v1-paper").training,
+    )
     with pytest.raises(BadArgument, match="--preset takes best or paper"):
         experiment_for("own.tsv", preset="papr")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("training.lr=0.1", r"training\.lr is called training\.learning_rate here"),
+        ("model.embedding_dim=8", r"model\.embedding_dim is called model\.dim here"),
+        ("objective.num_negs_per_pos=8", r"called objective\.negatives here"),
+    ],
+)
+def test_what_other_libraries_call_a_setting(text, says):
+    with pytest.raises(BadFile, match=says):
+        load_experiment("links", [text])
 
 
 def test_a_folder_of_files_speaks_of_a_calculus_or_of_its_own(tmp_path):

@@ -85,6 +85,7 @@ def kill_after(epochs):
         (replace(GRAPHS, objective=ClassifyConfig(loss="margin")), {}),
         (LINKS, {}),
         (LINKS, {"epochs": 3, "starts": 2, "schedule": "constant"}),
+        (LINKS, {"patience": 1, "schedule": "plateau", "learning_rate": 0.001}),
         (replace(LINKS, objective=replace(LINKS.objective, loss="margin", thin=0.5)), {}),
     ],
 )
@@ -190,8 +191,43 @@ def test_another_run_in_the_folder_is_not_overwritten_and_the_difference_is_told
     run(changed(base, epochs=1), out=tmp_path)
     with pytest.raises(BadArgument, match=r"holds another run \(seed: 0 there, 1 now\)"):
         run(changed(base, epochs=1), seed=1, out=tmp_path)
-    with pytest.raises(BadArgument, match=r"training\.epochs: 1 there, 2 now; training\.decay: .* there, 0\.5 now"):
+    with pytest.raises(BadArgument, match=r"holds another run \(training\.decay: .* there, 0\.5 now\)"):
         run(changed(base, epochs=2, decay=0.5), out=tmp_path)
+
+
+def test_more_epochs_extend_a_run_that_has_ended(run, tmp_path):
+    """At a constant rate, to what as many epochs in one go give."""
+    base = changed(LINKS, schedule="constant", epochs=2)
+    run(base, out=tmp_path / "longer")
+    seen = []
+    longer = run(changed(base, epochs=5), out=tmp_path / "longer", report=lambda e: seen.append(e.number))
+    assert (seen, longer.ended_before) == ([3, 4, 5], False)
+    run(changed(base, epochs=5), out=tmp_path / "whole")
+    one, other = (load_file(tmp_path / name / WEIGHTS) for name in ("longer", "whole"))
+    assert all(torch.equal(one[key], other[key]) for key in one)
+    assert load_model(str(tmp_path / "longer")).experiment.training.epochs == 5
+    assert run(changed(base, epochs=3), out=tmp_path / "longer").ended_before
+    with pytest.raises(BadArgument, match=r"training\.epochs: 5 there, 6 now; training\.starts"):
+        run(changed(base, epochs=6, starts=2), out=tmp_path / "longer")
+
+
+def test_a_plateau_lowers_the_rate_twice_and_ends(run, tmp_path):
+    found = run(changed(LINKS, epochs=200, patience=2, schedule="plateau"), out=tmp_path)
+    rates = [epoch["learning_rate"] for epoch in read_history(tmp_path)]
+    assert len(rates) < 200
+    assert list(dict.fromkeys(rates)) == pytest.approx([0.05, 0.05 / 4, 0.05 / 16])
+    assert not found.rising
+    with pytest.raises(BadArgument, match="needs a patience"):
+        changed(LINKS, schedule="plateau", patience=0)
+
+
+@pytest.mark.parametrize(
+    ("values", "rises"), [([0.1, 0.2, 0.3, 0.4], True), ([0.1, 0.4, 0.4, 0.404], False), ([0.1, 0.2], False)]
+)
+def test_still_improving(values, rises, run):
+    found = run(changed(LINKS, epochs=1))
+    history = [{"epoch": n, "validation": value} for n, value in enumerate(values, 1)]
+    assert replace(found, history=history).rising == rises
 
 
 def test_other_data_are_another_run(tmp_path):

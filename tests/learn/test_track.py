@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from epignn.errors import BadArgument, BadFile
+from epignn.errors import BadArgument, BadFile, EpignnError
 from epignn.learn.fit import Epoch
-from epignn.learn.track import curves
+from epignn.learn.track import tracker
 from tests.links import family, lines
 
 
@@ -25,7 +25,7 @@ def read_back(folder):
 def test_curves_are_read_back(tmp_path):
     pytest.importorskip("tensorboard")
     for part in (epochs(1, 2, 4), epochs(3, 4, 4)):  # a run, and its resumption
-        with curves(tmp_path / "curves", "accuracy", "graphs") as report:
+        with tracker(f"tensorboard:{tmp_path}/curves", "accuracy", "graphs") as report:
             for epoch in part:
                 report(epoch)
     found = read_back(tmp_path / "curves")
@@ -43,12 +43,12 @@ def test_train_writes_them(tmp_path, monkeypatch, capsys):
     from epignn.cli import main
 
     settings = [f"--set={text}" for text in ("data.per_label=8", "training.epochs=2", "model.dim=16")]
-    command = ["train", "rcc8", "--out", f"{tmp_path}/run", "--tensorboard", f"{tmp_path}/curves", *settings]
+    command = ["train", "rcc8", "--out", f"{tmp_path}/run", "--track", f"tensorboard:{tmp_path}/curves", *settings]
     monkeypatch.setattr(sys, "argv", ["epignn", *command])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert not stopped.value.code, capsys.readouterr().err
-    found = read_back(tmp_path / "curves")
+    found = read_back(tmp_path / "curves" / "rcc8")
     assert [step for step, _ in found["loss"]] == [1, 2]
     best = max(value for _, value in found["validation accuracy"])
     assert f"accuracy {best:.4f} on validation" in capsys.readouterr().out
@@ -61,23 +61,52 @@ def test_links_have_curves_too(tmp_path, monkeypatch, capsys):
     side = family(0)
     (tmp_path / "family.tsv").write_text(lines(side.graph.facts, side.graph))
     command = ["train", f"{tmp_path}/family.tsv", "--out", f"{tmp_path}/run", "--set=training.epochs=2"]
-    monkeypatch.setattr(sys, "argv", ["epignn", *command, "--tensorboard", f"{tmp_path}/curves"])
+    monkeypatch.setattr(sys, "argv", ["epignn", *command, "--track", f"tensorboard:{tmp_path}/curves"])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert not stopped.value.code, capsys.readouterr().err
-    found = read_back(tmp_path / "curves")
+    (folder,) = (tmp_path / "curves").iterdir()
+    found = read_back(folder)
     assert set(found) == {"loss", "validation hits@10_50", "heads a second", "learning rate"}
 
 
 def test_without_the_package_the_error_tells_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
     monkeypatch.setitem(sys.modules, "tensorboard", None)
-    with pytest.raises(BadArgument, match=r"pip install 'epignn\[tensorboard\]'"), curves(tmp_path, "x", "y"):
+    with pytest.raises(BadArgument, match=r"pip install 'epignn\[tensorboard\]'"), board(tmp_path):
         pass
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(BadArgument, match=r"pip install 'epignn\[mlflow\]'"), tracker("mlflow:x", "x", "y"):
+        pass
+
+
+def board(folder):
+    return tracker(f"tensorboard:{folder}", "x", "y")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_same_curves_in_mlflow(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # neither server nor data base is at hand
+    address = f"file:{tmp_path}/runs"
+    with tracker(f"mlflow:{address}", "accuracy", "graphs", "first") as report:
+        for epoch in epochs(1, 3, 3):
+            report(epoch)
+    client = mlflow.MlflowClient(tracking_uri=address)
+    (run,) = client.search_runs([client.get_experiment_by_name("epignn").experiment_id])
+    assert (run.info.run_name, run.info.status) == ("first", "FINISHED")
+    history = client.get_metric_history(run.info.run_id, "validation accuracy")
+    assert [(one.step, one.value) for one in history] == [(1, 0.6), (2, 0.7), (3, pytest.approx(0.8))]
+
+
+@pytest.mark.parametrize("where", ["tensorboard", "mlflow:", "nowhere:x"])
+def test_what_is_no_tracker(where):
+    with pytest.raises(EpignnError, match=r"a tracker is tensorboard:FOLDER|Unknown tracker 'nowhere'"):
+        tracker(where, "x", "y")
 
 
 def test_a_folder_that_cannot_be(tmp_path):
     pytest.importorskip("tensorboard")
     (tmp_path / "file").touch()
-    with pytest.raises(BadFile, match="cannot write to it"), curves(tmp_path / "file" / "x", "x", "y"):
+    with pytest.raises(BadFile, match="cannot write to it"), board(tmp_path / "file" / "x"):
         pass

@@ -9,9 +9,12 @@ import torch
 
 from epignn.errors import UnknownName
 from epignn.learn.config import load_experiment
-from epignn.report.reproduce import reproduce
+from epignn.models import LINKS
+from epignn.report.plan import Plan, experiment_of, rows_of
+from epignn.report.reproduce import follow, reproduce
 from epignn.report.suites import SUITES, Suite, Variant
 from epignn.report.tables import figures, markdown, rows, spread
+from epignn.workers import JobsFailed, workers_of
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +76,14 @@ def test_rows_by_their_words():
     assert [v.name for v in SUITES["ablations"].only("facets=1, mlp").variants] == ["facets=1, mlp"]
 
 
+@pytest.mark.parametrize("kind", LINKS)
+def test_a_smoke_test_of_every_model_of_links_is_small(kind):
+    (variant,) = [v for v in SUITES["kgc"].with_models([kind]).variants if v.name == f"fb237:v1 {kind}"]
+    experiment = experiment_of(variant, quick=True)
+    assert (experiment.model.kind, experiment.training.epochs) == (kind, 1)
+    assert experiment.objective.validation_triples == 50
+
+
 def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):
     """Its experiment names the calculus, and the loss among the settings of training."""
     path = tmp_path / "results" / "small-quick" / "one_seed0.json"
@@ -88,3 +99,64 @@ def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):
     one = replace(SMALL, variants=SMALL.variants[:1])
     reproduce("small", one, [0], tmp_path / "results", tmp_path / "runs", True, said.append)
     assert said == ["one, seed 0: recorded already"]
+
+
+def told(record):
+    """A record without what differs from run to run: times, memory and the machine."""
+    cells = [{k: v for k, v in cell.items() if "seconds" not in k} for cell in record["cells"]]
+    return {k: v for k, v in record.items() if "seconds" not in k and k not in ("peak_mb", "cells")}, cells
+
+
+def test_processes_give_the_same_figures_and_weights(tmp_path):
+    one = replace(SMALL, variants=SMALL.variants[:1])
+    for name in ("1", "2"):
+        plan = Plan(rows_of("small", one, [0, 1], tmp_path / name, tmp_path / f"runs{name}", quick=True))
+        said = []
+        with workers_of(name) as workers:
+            follow(plan, workers, said.append).check()
+        assert any("epoch 2/2" in text for text in said)
+    a, b = ([told(row.record()) for row in plan.rows] for plan in (_plan(one, tmp_path, n) for n in ("1", "2")))
+    assert a == b
+    weights = [sorted(tmp_path.glob(f"runs{n}/*/*.safetensors")) for n in ("1", "2")]
+    assert len(weights[0]) >= 2
+    assert [path.read_bytes() for path in weights[0]] == [path.read_bytes() for path in weights[1]]
+
+
+def _plan(suite, folder, name):
+    return Plan(rows_of("small", suite, [0, 1], folder / name, folder / f"runs{name}", quick=True))
+
+
+def test_rows_of_one_model_are_one_job(tmp_path):
+    """Only one process may train in a folder."""
+    rows = [row for name in ("rounds", "rcc8") for row in rows_of(name, SUITES[name], [0, 1], tmp_path, tmp_path)]
+    jobs = Plan(rows).jobs
+    assert len(jobs) == 2 * 3
+    assert len({row.run for job in jobs for row in job}) == len(jobs)
+    assert sum(map(len, jobs)) == len(rows) == 2 * 9
+
+
+def test_the_plan_tells_what_is_left_and_how_long_it_takes(tmp_path):
+    plan = _plan(SMALL, tmp_path, "1")
+    assert plan.text(2).startswith(
+        "4 runs, 0 of them recorded already; 4 models to train or test, 2 at a time: of 4"
+    )
+    path = tmp_path / "1" / "small-quick" / "one_seed0.json"
+    path.parent.mkdir(parents=True)
+    experiment = plan.rows[0].experiment().to_dict()
+    cells = [{"answer_cpu_seconds": 50.0}, {"answer_cpu_seconds": 50.0}]
+    record = {"variant": "one", "experiment": experiment, "seed": 0, "training_seconds": 500.0, "cells": cells}
+    path.write_text(json.dumps(record))
+    plan = _plan(SMALL, tmp_path, "1")
+    assert plan.seconds() == (600.0, 2)
+    assert plan.text(1) == (
+        "4 runs, 1 of them recorded already; 3 models to train or test, 1 at a time: about 10 min by earlier "
+        "records; of 2 no earlier record tells how long they take."
+    )
+
+
+def test_a_run_that_fails_is_told_when_the_others_are_done(tmp_path):
+    bad = Variant("bad", "rcc8-paper", ("training.learning_rate=1e30",))
+    suite = replace(SMALL, variants=(bad, SMALL.variants[0]))
+    with pytest.raises(JobsFailed, match="1 of 2 runs failed: training diverged"):
+        reproduce("small", suite, [0], tmp_path / "results", tmp_path / "runs", True, lambda text: None)
+    assert (tmp_path / "results" / "small-quick" / "one_seed0.json").exists()

@@ -25,11 +25,13 @@ def test_a_folder_of_something_else_is_passed_over(tmp_path):
     (tmp_path / "other").mkdir()
     assert recorded_suites(tmp_path) == {}
     (tmp_path / "rcc8" / "x.json").write_text('{"variant": "rcc8"}', encoding="utf-8")
-    assert list(recorded_suites(tmp_path)) == ["rcc8"]
+    assert recorded_suites(tmp_path) == {"rcc8": (SUITES["rcc8"], 1)}
 
 
 def test_a_record_tells_the_command_that_gives_it():
-    suite, records = recorded_suites(RESULTS)["rcc8"]
+    suite, count = recorded_suites(RESULTS)["rcc8"]
+    records = read_records(RESULTS / "rcc8")
+    assert len(records) == count
     record = next(one for one in records if (one["variant"], one["seed"]) == ("rcc8", 1))
     told = record_dict("rcc8", suite, record)
     assert told["command"] == 'epignn reproduce rcc8 --only "rcc8" --seed 1'

@@ -1,5 +1,6 @@
 """Files and manifest: reproducible, honest, and careful with what is already there."""
 
+import functools
 import hashlib
 import json
 import re
@@ -10,9 +11,13 @@ import pytest
 from epignn import __version__
 from epignn.calculus import Calculus, load
 from epignn.data import stream as stream_module
+from epignn.data.prove import prove
 from epignn.errors import BadArgument, BadFile, EpignnError
+from epignn.files import sha256
 from epignn.formats.star_csv import read_csv
+from epignn.tasks import shards as shards_module
 from epignn.tasks.generate import generate
+from epignn.workers import workers_of
 
 
 @pytest.fixture
@@ -21,7 +26,7 @@ def rcc8():
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(rcc8, tmp_path):
@@ -112,6 +117,74 @@ def test_interruption_leaves_no_half_written_file(rcc8, tmp_path, monkeypatch):
     assert len(read_csv(tmp_path / "test_rcc8_k_2_b_1.csv.gz", rcc8)) == 240
 
 
+def test_what_was_interrupted_goes_on_and_ends_in_the_same_bytes(rcc8, tmp_path, monkeypatch):
+    generate(rcc8, [2, 3], [1], 30, 0, tmp_path / "whole", shards=2)
+    written: list[str] = []
+
+    def digest(path):
+        written.append(path.name)
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        return sha256(path)
+
+    monkeypatch.setattr(shards_module, "sha256", digest)
+    with pytest.raises(KeyboardInterrupt):
+        generate(rcc8, [2, 3], [1], 30, 0, tmp_path / "killed", shards=2)
+    with pytest.raises(BadArgument, match="exists already"):  # another plan does not go on with it
+        generate(rcc8, [2, 3], [1], 31, 0, tmp_path / "killed", shards=2)
+    generate(rcc8, [2, 3], [1], 30, 0, tmp_path / "killed", shards=2)
+    assert not set(written[:2]) & set(written[3:5])  # these were there
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert {path.name for path in (tmp_path / "killed").iterdir()} == set(contents(tmp_path / "whole"))
+
+
+def examples(folder, calculus):
+    """The problems of each file."""
+    files = sorted(folder.glob("*.csv.gz"))
+    return [[data.example(g) for g in range(len(data))] for data in (read_csv(file, calculus) for file in files)]
+
+
+def test_files_of_a_cell_share_no_problem(tmp_path):
+    """In a cell with half as many problems again as are asked for, so that files drawn apart clash often."""
+    point = load("point")
+    manifest = generate(point, [5], [1], 50, 0, tmp_path, shards=5)
+    files = examples(tmp_path, point)
+    every = [one for file in files for one in file]
+    assert [len(file) for file in files] == [30] * 5
+    assert len(set(every)) == len(every) == 150 == manifest["totals"][0]["distinct"]
+    apart = [set(_drawn(point, 5, part)) for part in range(5)]
+    assert sum(map(len, apart)) > len(set.union(*apart))  # else there was nothing to settle
+
+
+def _drawn(calculus, parts, part):
+    rng = np.random.default_rng([0, 5, 1, parts, part])
+    for chunk in stream_module.Problems(calculus, 5, 1, 10, rng):
+        yield from (chunk.example(g) for g in range(len(chunk)))
+
+
+def test_small_cells_hold_all_there_is_and_repeat_it(rcc8, tmp_path):
+    """At k = 2, b = 1 there are 27 problems; no way of sharing them out avoids repetition."""
+    manifest = generate(rcc8, [2], [1], 40, 0, tmp_path, shards=4)
+    files = examples(tmp_path, rcc8)
+    assert [len(file) for file in files] == [80] * 4
+    assert len({one for file in files for one in file}) == 27 == manifest["totals"][0]["distinct"]
+    assert manifest["totals"][0]["instances"] == 320
+
+
+def test_the_same_bytes_from_any_workers(rcc8, tmp_path):
+    prove_all = functools.partial(prove, calculus=rcc8)
+    for name in ("1", "2"):
+        with workers_of(name) as workers:
+            generate(rcc8, [2, 4], [1, 2], 20, 5, tmp_path / name, prove_all, shards=3, workers=workers)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+
+
+def test_parts_do_not_change_what_one_file_holds(rcc8, tmp_path):
+    generate(rcc8, [4], [1], 20, 5, tmp_path)
+    data = next(iter(stream_module.Problems(rcc8, 4, 1, 20, np.random.default_rng([5, 4, 1]))))
+    assert examples(tmp_path, rcc8) == [[data.example(g) for g in range(len(data))]]
+
+
 def test_a_label_without_problems_is_named(tmp_path):
     vague = Calculus("vague", ("same", "other"), 0, (0, 1), ((1, 2), (2, 3)))
     generate(vague, [2], [1], 3, 0, tmp_path / "fine")
@@ -130,6 +203,8 @@ def test_a_label_without_problems_is_named(tmp_path):
         ({"per_label": 0}, "per_label must be 1 or more"),
         ({"seed": -1}, "seed must be 0 or more"),
         ({"prefix": "../x"}, "is no file name"),
+        ({"shards": 0}, "shards must be 1 or more"),
+        ({"shards": 2}, "at most so many files"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_is_written(rcc8, tmp_path, change, message):

@@ -60,13 +60,21 @@ def test_without_a_twin_the_same_graph_is_tested(tmp_path):
 
 
 @pytest.mark.parametrize("side", ["valid", "test", "ind"])
-def test_unknown_relations_are_refused_with_their_line(tmp_path, side):
+def test_relations_that_training_never_saw_are_named_and_tested(tmp_path, side):
     own = folder(tmp_path, train="a bought b\n", **({side: "a bought b\nb sold a\n"} if side != "ind" else {}))
     if side == "ind":
-        folder(tmp_path, "own_ind", train="x bought y\nx sold y\n")
-    with pytest.raises(BadFile, match="Unknown relation 'sold'") as raised:
-        load_task(str(own))
-    assert raised.value.line == 2
+        folder(tmp_path, "own_ind", train="x bought y\nx sold y\n", test="y sold x\n")
+    task = load_task(str(own))
+    assert "training never saw the relation 'sold'" in " ".join(task.notes)
+    assert task.train.graph.relations == ("bought",)
+    assert task.test.graph.relations == ("bought", "sold")
+    assert (len(task.train.valid), len(task.test.valid)) == ((1, 2) if side == "valid" else (0, 0))
+    assert (len(task.train.test), len(task.test.test)) == {"valid": (0, 0), "test": (1, 2), "ind": (0, 1)}[side]
+
+
+def test_a_slip_in_a_relation_is_told(tmp_path):
+    own = folder(tmp_path, train="a bought b\n", test="a bougth b\n")
+    assert "is 'bought' meant?" in " ".join(load_task(str(own)).notes)
 
 
 def test_one_file_is_split(tmp_path):
@@ -119,11 +127,9 @@ def test_a_split_is_found_in_the_cache(tmp_path, monkeypatch):
 def test_a_new_graph(tmp_path):
     path = tmp_path / "new.tsv"
     path.write_text("p s q\np t q\n")
-    with pytest.raises(BadFile, match="Unknown relation 't'") as raised:
-        read_graph(path, ("r", "s"))
-    assert raised.value.line == 2
-    graph, notes = read_graph(path, ("r", "s"), skip_unknown=True)
-    assert graph.facts.tolist() == [[0, 1, 1]]
-    assert notes == [f"{path}: 1 facts of unknown relations passed over"]
+    graph, (note,) = read_graph(path, ("r", "s"))
+    assert graph.relations == ("r", "s", "t")
+    assert graph.facts.tolist() == [[0, 1, 1], [0, 2, 1]]
+    assert note.startswith(f"{path}: training never saw the relation 't' (1 triples")
     with pytest.raises(BadFile, match="no fact in it"):
-        read_graph(path, ("u",), skip_unknown=True)
+        read_graph(path, ("u",))

@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from epignn.web.app import create_app, openapi
+from epignn.web.app import STATIC, create_app, openapi
 from epignn.web.limits import Context
 from tests.conftest import REALISED
 from tests.web.conftest import RESULTS
@@ -52,6 +52,11 @@ def test_every_endpoint_of_the_contract_is_there():
         *(("post", f"/api/{path}") for path in ("entails", "realise", "broken", "links", "links/graph", "runs")),
         *(("post", f"/api/runs/{{name}}/{what}") for what in ("stop", "resume", "distil")),
     }
+
+
+def test_the_page_is_small():
+    """All that a browser ever loads of it, unpacked."""
+    assert sum(path.stat().st_size for path in STATIC.rglob("*") if path.is_file()) < 1_500_000
 
 
 def test_the_list_of_endpoints_has_them_all(api):

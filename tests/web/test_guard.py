@@ -1,5 +1,6 @@
 """What the server refuses: other names, pages of other sites, bodies that are too large; and its headers."""
 
+import json
 import socket
 
 import httpx
@@ -66,6 +67,14 @@ def test_a_body_is_bounded_by_what_it_says(api):
     body = b" " * (Limits().bytes + 1)
     answer = api.post("/api/parse", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, "2,000,000 bytes" in answer.text) == (413, True)
+
+
+def test_files_to_train_on_may_be_larger(api):
+    body = json.dumps({"experiment": "nothing", "pad": " " * Limits().bytes})
+    answer = api.post("/api/runs", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    answer = api.post("/api/runs", content=b" " * (Limits().upload + 1))
+    assert (answer.status_code, "40,000,000 bytes" in answer.text) == (413, True)
 
 
 def test_a_body_is_bounded_while_it_arrives(server):

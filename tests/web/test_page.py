@@ -1,5 +1,6 @@
 """The page as a person uses it: a real browser, a real server, and a console that tells of no fault."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -10,8 +11,10 @@ from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 from tests.web.browser import FLAGS, chromium, serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SECONDS = 1000
+LOADING, TRAINING = 90 * SECONDS, 400 * SECONDS
+"""A model may take so long when it is first asked, or trained, on a busy machine."""
 expect.set_options(timeout=20 * SECONDS)
 
 
@@ -84,7 +87,7 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
 def test_how_the_harbour_lies_to_the_city_why_and_a_map(page):
     page.goto("/")
     expect(page.get_by_test_id("answer")).to_have_text("harbour overlaps city in part.")
-    expect(page.get_by_text("All agree.")).to_be_visible()
+    expect(page.get_by_text("All agree.")).to_be_visible(timeout=LOADING)
     page.get_by_role("button", name="Why?", exact=True).click()
     proof = page.get_by_role("tree", name="Proof")
     expect(proof).to_contain_text("old town lies well inside city")
@@ -108,7 +111,7 @@ def test_three_facts_are_drawn_and_the_fourth_follows(page):
     for head, tail in (("pond", "park"), ("park", "town"), ("town", "land")):
         drag(page, middle(page, node(head)), middle(page, node(tail)))
         chips = page.get_by_role("dialog", name=f"What holds from {head} to {tail}")
-        chips.get_by_role("button", name="NTPP", exact=True).click()
+        chips.get_by_role("button", name="NTPP lies well inside", exact=True).click()
         expect(page.get_by_role("button", name=f"NTPP({head}, {tail})")).to_be_visible()
         chips.get_by_role("button", name="Close").click()
     expect(page.locator(".edge.inferred")).to_have_count(3)
@@ -125,7 +128,7 @@ def test_the_text_changes_the_drawing_and_chips_change_the_text(page):
     expect(page.locator("[data-node]")).to_have_count(3)
     page.get_by_role("button", name="ec(a, b)").click()
     chips = page.get_by_role("dialog", name="What holds from a to b")
-    chips.get_by_role("button", name="DC", exact=True).click()
+    chips.get_by_role("button", name="DC apart from", exact=True).click()
     text = page.get_by_label("Facts, one a line")
     expect(text).to_have_value("# what I know\nDC|EC(a, b)  # they touch\nntpp(b, c)\n")
     chips.get_by_role("button", name="Turn round").click()
@@ -162,9 +165,9 @@ def test_a_clash_is_shown_and_resolved(page):
 
 def test_the_slider_runs_the_rounds_of_the_model(page):
     page.goto("/")
-    page.get_by_role("button", name="How the model sees it").click()
+    page.get_by_role("button", name="How the model sees it").click(timeout=LOADING)
     slider = page.get_by_label("Round", exact=True)
-    expect(slider).to_be_visible()
+    expect(slider).to_be_visible(timeout=LOADING)
     slider.fill("0")
     first = page.get_by_role("img", name="What may hold to city").get_attribute("aria-label")
     assert page.locator(f"{node('city')} .bars").count() == 1
@@ -258,7 +261,7 @@ def test_by_keyboard_alone(page):
     blank(page)
     page.get_by_role("tab", name="Facts").focus()
     page.keyboard.press("Enter")
-    page.get_by_label("From").focus()
+    page.get_by_label("From", exact=True).focus()
     for fact in (("ann", "bob"), ("bob", "eve")):
         page.keyboard.type(fact[0])
         page.keyboard.press("Tab")
@@ -273,7 +276,7 @@ def test_by_keyboard_alone(page):
     page.keyboard.press("Enter")
     chips = page.get_by_role("dialog", name="What holds from eve to ann")
     expect(chips).to_be_visible()
-    chips.get_by_role("button", name="NTPPI", exact=True).focus()
+    chips.get_by_role("button", name=re.compile("^NTPPI ")).focus()
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="NTPPI(eve, ann)")).to_be_visible()
     page.keyboard.press("Escape")
@@ -298,6 +301,14 @@ def test_what_is_saved_can_be_read_again(page, tmp_path):
             page.get_by_label("Open a file").set_input_files(path)
             expect(page.locator(".told")).to_contain_text("6 facts about 6 entities")
             page.get_by_label("Example", exact=True).select_option(index=1)
+            expect(page.locator(node("old town"))).to_be_visible()
+    (tmp_path / "rows.csv").write_text(
+        ',edges,edge_labels,query_edge,query_label\n0,"[(0, 1), (1, 2)]","[\'EC\', \'NTPP\']","(0, 2)",PO\n'
+    )
+    (tmp_path / "harbour.txt.gz").write_bytes(gzip.compress((tmp_path / "harbour.txt").read_bytes()))
+    for name, told in (("rows.csv", "2 facts about 3 entities"), ("harbour.txt.gz", "6 facts about 6 entities")):
+        page.get_by_label("Open a file").set_input_files(tmp_path / name)
+        expect(page.locator(".told")).to_contain_text(told)
     assert (tmp_path / "harbour.png").read_bytes().startswith(b"\x89PNG")
     assert "old town" in (tmp_path / "harbour.svg").read_text()
 
@@ -306,6 +317,33 @@ def test_a_calculus_of_ones_own_by_file(page):
     page.goto("/")
     page.get_by_label("Open a file").set_input_files(Path(__file__).parents[2] / "examples" / "heights.toml")
     expect(page.locator(".told")).to_contain_text("is used now")
+    write(page, "taller(ann, bob)\ntaller(bob, eve)\n")
+    page.get_by_role("tab", name="Question").click()
+    page.get_by_label("How does").select_option("ann")
+    page.get_by_label("lie to").select_option("eve")
+    expect(page.get_by_test_id("answer")).to_have_text("ann taller eve.")
+
+
+def test_rules_of_ones_own_by_file(page):
+    blank(page)
+    page.get_by_label("Open a file").set_input_files(Path(__file__).parents[2] / "examples" / "kinship.toml")
+    expect(page.locator(".told")).to_contain_text("20 relations")
+    write(page, "father(ann, bob)\nsister(bob, eve)\n")
+    page.get_by_role("tab", name="Question").click()
+    page.get_by_label("How does").select_option("ann")
+    page.get_by_label("lie to").select_option("eve")
+    expect(page.get_by_test_id("answer")).to_have_text("ann aunt eve.")
+    page.get_by_role("button", name="Why?", exact=True).click()
+    expect(page.get_by_role("tree", name="Proof")).to_contain_text("bob sister eve")
+
+
+def test_a_new_entity_by_its_button(page):
+    blank(page)
+    for name in ("park", "town"):
+        page.get_by_role("button", name="New entity").click()
+        page.get_by_label("Name").fill(name)
+        page.keyboard.press("Enter")
+        expect(page.locator(node(name))).to_be_visible()
 
 
 def test_at_the_width_of_a_phone(browser, address):
@@ -330,7 +368,7 @@ def test_everybody_can_use_it(page, view, theme):
         page.get_by_role("button", name="Why?", exact=True).click()
         expect(page.get_by_role("tree")).to_be_visible()
         page.locator("[data-edge=f0]").click()
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("networkidle", timeout=LOADING)
     found = Axe().run(page).response["violations"]
     serious = [
         (one["id"], [n["html"][:200] for n in one["nodes"]][:3])
@@ -345,18 +383,62 @@ def test_a_model_is_trained_distilled_and_asked(page):
     page.get_by_label("Name of the run").fill("mine")
     page.get_by_role("button", name="Start").click()
     state = page.get_by_test_id("run-state")
-    expect(state).to_have_text("trained", timeout=150 * SECONDS)
+    expect(state).to_have_text("trained", timeout=TRAINING)
     expect(page.get_by_role("img", name=re.compile("^Validation"))).to_be_visible()
     page.get_by_role("button", name="What has it learnt?").click()
-    expect(page.get_by_test_id("agree")).to_contain_text("64 of 64", timeout=90 * SECONDS)
+    expect(page.get_by_test_id("agree")).to_contain_text("64 of 64", timeout=LOADING)
     page.get_by_role("button", name=re.compile("^EC then NTPP:")).click()
     expect(page.get_by_text("and that is the truth")).to_be_visible()
+    page.get_by_role("button", name="Margins").click()
+    expect(page.get_by_role("button", name=re.compile("^EC then NTPP:"))).to_have_text(re.compile(r"^-?\d+\.\d$"))
+    page.get_by_role("button", name="Ask it").click()
+    expect(page.get_by_label("Model", exact=True)).to_have_value("mine")
+    expect(page.get_by_test_id("answer")).to_have_text("harbour overlaps city in part.")
+    expect(page.get_by_role("row", name="Neural model")).to_be_visible(timeout=LOADING)
+
+
+def test_a_folder_of_ones_own_is_learnt_and_its_rules_are_asked(page, tmp_path):
+    """Graphs in words that no calculus has: a parent of a parent is a grandparent."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rows = [
+        f'{n},"[(0, 1), (1, 2)]","[\'{first}\', \'{first}\']","(0, 2)",{both}'
+        for n, (first, both) in enumerate([("above", "far above"), ("below", "far below")] * 6)
+    ]
+    (folder / "mine.csv").write_text("\n".join([",edges,edge_labels,query_edge,query_label", *rows, ""]))
+    (folder / "notes.pdf").write_bytes(b"%PDF")
+    page.goto("/#/learn")
+    page.get_by_label("Folder …").set_input_files(folder)
+    expect(page.get_by_test_id("files")).to_contain_text("mine.csv")
+    expect(page.get_by_label("They speak of")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_test_id("run-state")).to_have_text("trained", timeout=TRAINING)
+    page.get_by_role("button", name="What has it learnt?").click()
+    expect(page.get_by_role("cell", name="above(X, Y), above(Y, Z) -> far above(X, Z)")).to_be_visible(
+        timeout=LOADING
+    )
+    page.get_by_role("button", name="Ask it").click()
+    expect(page.get_by_test_id("answer")).to_have_text(re.compile("^x0 far (above|below) x2.$"))
+
+
+def test_a_fact_is_proved_and_relations_are_composed(page):
+    page.goto("/")
+    page.get_by_text("Does a fact follow?").click()
+    for fact, answer in (("po(harbour, city)", "Yes"), ("dc(pier, old town)", "No"), ("xy(a, b)", "xy")):
+        page.get_by_label("A fact to prove").fill(fact)
+        page.get_by_role("button", name="Prove it").click()
+        expect(page.get_by_test_id("follows")).to_contain_text(answer)
+    page.get_by_role("tab", name="Facts").click()
+    page.get_by_text("What two relations make together").click()
+    page.get_by_label("First relation").select_option("NTPP")
+    page.get_by_label("Second relation").select_option("DC")
+    expect(page.get_by_test_id("composed")).to_have_text("a is apart from c")
 
 
 def test_links_are_ranked_with_their_support(page):
     page.goto("/#/links")
     page.get_by_role("button", name="Train one on this graph").click()
-    expect(page.locator("table.answers tbody tr")).not_to_have_count(0, timeout=150 * SECONDS)
+    expect(page.locator("table.answers tbody tr")).not_to_have_count(0, timeout=TRAINING)
     page.locator("table.answers button.link").nth(0).click()
     expect(page.locator(".edge.lit")).not_to_have_count(0)
 

@@ -6,11 +6,13 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from epignn.calculus import load
 from epignn.web.errors import NotThere
 from epignn.web.folders import run_folder
 from tests.web.browser import serving
@@ -20,6 +22,19 @@ SMALL = ["data.per_label=4", "training.epochs=6", "training.batch_size=32"]
 LONG = ["data.per_label=4", "training.epochs=400", "training.batch_size=8"]
 TRIPLES = "".join(f"p{n}\tparent\tq{n}\nq{n}\tchild\tp{n}\n" for n in range(12))
 pytestmark = pytest.mark.timeout(300)
+
+
+def _two_steps() -> Iterator[str]:
+    """Every two relations of RCC-8 that leave one, as rows of the benchmark's files."""
+    rcc8 = load("rcc8")
+    for first, second in itertools.product(rcc8.relations, repeat=2):
+        both = rcc8.names(rcc8.compose(rcc8.parse(first), rcc8.parse(second)))
+        if len(both) == 1:
+            yield f'"[(0, 1), (1, 2)]","[\'{first}\', \'{second}\']","(0, 2)",{both[0]}'
+
+
+ROWS = [f"{number},{row}" for number, row in enumerate(_two_steps())]
+GRAPHS = {"name": "mine_k_2_b_1.csv", "text": "\n".join([",edges,edge_labels,query_edge,query_label", *ROWS, ""])}
 
 
 def events(api: httpx.Client, name: str, most: int = 1000) -> list[tuple[str, dict]]:
@@ -55,6 +70,7 @@ def test_a_run_is_told_epoch_by_epoch_and_then_answers(api, post):
     epochs = [data for kind, data in told if kind == "epoch"]
     assert [epoch["epoch"] for epoch in epochs] == [1, 2, 3, 4, 5, 6]
     assert epochs[-1]["seconds_left"] == 0
+    assert {epoch["epochs"] for epoch in epochs} == {6}
     assert len(epochs[-1]["vectors"]) == 8
     assert told[-1][1] == {"state": "ended", "error": None}
     run = api.get(f"/api/runs/{name}").json()
@@ -164,7 +180,7 @@ def test_a_run_that_fails_says_why(api, post):
 
 
 def test_links_are_trained_from_an_upload(api, post):
-    upload = {"name": "mine.tsv", "text": TRIPLES}
+    upload = [{"name": "mine.tsv", "text": TRIPLES}]
     name = post("runs", experiment="links", settings=["training.epochs=3"], upload=upload)["name"]
     assert events(api, name)[-1][1]["state"] == "ended"
     found = post("links", model=name, triples=TRIPLES, head="p0", relation="parent", top=3, include_known=True)
@@ -186,19 +202,55 @@ def test_links_are_trained_from_an_upload(api, post):
     assert post("links/graph", triples=TRIPLES, model=name)["facts"] == 24
 
 
+def test_links_are_trained_from_a_folder(api, post):
+    lines = TRIPLES.splitlines(keepends=True)
+    parts = {"train": lines[:16], "valid": lines[16:20], "test": lines[20:]}
+    upload = [{"name": f"{part}.txt", "text": "".join(text)} for part, text in parts.items()]
+    name = post("runs", experiment="links", settings=["training.epochs=1"], upload=upload)["name"]
+    assert events(api, name)[-1][1] == {"state": "ended", "error": None}
+    assert api.get(f"/api/runs/{name}").json()["relations"] == ["child", "parent"]
+
+
+@pytest.mark.parametrize(
+    ("words", "calculus", "kind"), [((), "rcc8", "calculus"), (("EC", "meets"), "none", "rules")]
+)
+def test_graphs_are_trained_from_a_folder(api, post, words, calculus, kind):
+    """The calculus is recognised by the words; those that no calculus has are learnt as they are."""
+    upload = [{**GRAPHS, "text": GRAPHS["text"].replace(*words)} if words else GRAPHS]
+    asked = {"experiment": "graphs", "settings": ["training.epochs=2"], "upload": upload}
+    name = post("runs", **asked)["name"]
+    assert events(api, name)[-1][1] == {"state": "ended", "error": None}
+    assert f"--calculus {calculus}" in api.get(f"/api/runs/{name}").json()["command"]
+    assert post("runs", **asked, name=name)["name"] == name
+    events(api, name)
+    assert post(f"runs/{name}/distil")["kind"] == kind
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ({"experiment": "nothing"}, "Unknown experiment"),
-        ({"experiment": "links"}, "needs triples"),
-        ({"experiment": "demo", "upload": {"text": TRIPLES}}, "leave the upload out"),
-        ({"experiment": "links", "upload": {"text": "a b\n"}}, "three columns"),
+        ({"experiment": "links"}, "needs files"),
+        ({"experiment": "demo", "upload": [{"name": "mine.tsv", "text": TRIPLES}]}, "leave the upload out"),
+        ({"experiment": "demo", "calculus": "rcc8"}, "only graphs of your own"),
+        ({"experiment": "links", "upload": [{"name": "mine.tsv", "text": "a b\n"}]}, "three columns"),
+        ({"experiment": "links", "upload": [{"name": "a.csv", "text": TRIPLES}]}, "train.txt"),
+        ({"experiment": "graphs", "upload": [{"name": "train.txt", "text": TRIPLES}]}, "a folder of .csv"),
+        ({"experiment": "graphs", "upload": [{"name": "a.csv", "text": "x\n"}]}, "a.csv"),
+        ({"experiment": "graphs", "upload": [{"name": n, "text": "x\n"} for n in ("a.csv", "A.csv")]}, "two files"),
+        ({"experiment": "graphs", "calculus": "/etc/x.toml", "upload": [GRAPHS]}, "Unknown calculus"),
         ({"experiment": "demo", "settings": ["model.kind=mine.py:Mine"]}, "model.kind takes epignn"),
         ({"experiment": "demo", "settings": ["data.task=/etc"]}, "Unknown setting"),
     ],
 )
-def test_what_may_not_be_trained(post, body, words):
-    assert words in post("runs", status=400, **body)["error"]
+def test_what_may_not_be_trained(api, post, body, words):
+    assert words in post("runs", status=400, name="refused", **body)["error"]
+    assert "refused" not in [run["name"] for run in api.get("/api/runs").json()["runs"]]
+
+
+def test_a_file_of_an_upload_is_never_a_path(post):
+    for name in ("../x.csv", "a/b.csv", ".hidden", ""):
+        post("runs", status=422, experiment="graphs", upload=[{"name": name, "text": GRAPHS["text"]}])
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", ".hidden", "x" * 65, "a b", "ä", "-x", "a\n"])

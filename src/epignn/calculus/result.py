@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ class Conflict:
     minimal: bool
 
 
+def _found(conflict: Conflict) -> Conflict:
+    return conflict
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of an algorithm on a network.
@@ -62,6 +66,11 @@ class Result:
     def consistent(self) -> bool:
         """Whether no contradiction was found."""
         return self.answer is not Answer.INCONSISTENT
+
+    def settled(self) -> "Result":
+        """The same with its conflict found, so that nothing is left to compute and it can be sent elsewhere."""
+        conflict = Conflict([*self.conflict_facts], self.conflict_is_minimal)
+        return replace(self, _explain=partial(_found, conflict))
 
     @cached_property
     def conflict_facts(self) -> tuple[int, ...]:

@@ -23,7 +23,9 @@ COMMANDS = MappingProxyType(
         "ask": "ask.ask",
         "distil": "distil.distil",
         "reproduce": "reproduce.reproduce",
+        "sweep": "sweep.sweep",
         "tune": "tune.tune",
+        "settings": "settings.settings",
         "demo": "demo.demo",
         "serve": "serve.serve",
         "info": "info.info",
@@ -39,8 +41,8 @@ def app(arguments: Iterable[str] = ()) -> typer.Typer:
     """The command line; with the command of the arguments alone, so that the others need not be loaded."""
     found = typer.Typer(
         name="epignn",
-        help="Reason about relations: between regions, intervals, points. Exit codes: 0 answered, 1 inconsistent "
-        "or not entailed, 2 bad input, 3 undecided.",
+        help="Reason about relations: of regions, events, places, relatives, links. Exit codes: 0 answered, 1 "
+        "inconsistent or not entailed, 2 bad input, 3 undecided.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,28 +1,30 @@
 """`epignn generate` and `epignn check`: benchmark files, made and proved."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from epignn.calculus import load
 from epignn.cli.networks import Vocabulary
-from epignn.cli.output import emit_json, progress, say, table
+from epignn.cli.output import emit_json, kept, progress, say, table
 from epignn.cli.relate import (
     Backwards,
     End,
     Layer,
     Name,
+    Only,
     Precision,
     Reading,
     SkipBad,
     Snap,
     Start,
+    Svg,
     check_claims,
     read_world,
 )
-from epignn.errors import lookup
+from epignn.cli.workers import PANEL, RayAddress, WorkersOption
+from epignn.errors import BadArgument, lookup
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -42,14 +44,28 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")] = 0,
     prefix: Annotated[str, typer.Option(help="What file names begin with, such as train or test.")] = "test",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    shards: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Files of each k and b, made side by side; no two share a problem.", rich_help_panel=PANEL
+        ),
+    ] = 1,
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Generate benchmark files: graphs of b branches of length k whose label follows, each one proved."""
+    """Generate benchmark files: graphs of b branches of length k whose label follows, each one proved.
+
+    What was interrupted goes on when the same command is given again.
+    """
+    from functools import partial
+
     from epignn.data.prove import prove
     from epignn.tasks.generate import generate as generate_files
+    from epignn.workers import workers_of
 
     chosen = load(calculus)
-    with progress(f"{chosen.name} problems") as report:
+    with workers_of(workers, ray_address) as them, kept(out), progress(f"{chosen.name} problems") as report:
         manifest = generate_files(
             chosen,
             k,
@@ -57,10 +73,12 @@ def generate(
             per_label,
             seed,
             out,
-            prove=lambda data: prove(data, chosen),
+            prove=partial(prove, calculus=chosen),
             progress=report,
             prefix=prefix,
             overwrite=overwrite,
+            shards=shards,
+            workers=them,
         )
     if as_json:
         emit_json(manifest)
@@ -82,7 +100,10 @@ def generate(
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Benchmark files: CSV, also gzipped; or files of claims.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Benchmark files: CSV, also gzipped, or folders of them; or files of claims."),
+    ],
     calculus: Annotated[
         str | None, typer.Option(help="A calculus by name, or a .toml file; guessed if left out.")
     ] = None,
@@ -98,7 +119,11 @@ def check(
     precision: Precision = 0.0,
     snap: Snap = 0.0,
     vocabulary: Vocabulary = None,
+    only: Only = [],
     skip_bad: SkipBad = False,
+    svg: Svg = None,
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Check benchmark files: is every label entailed by its facts? Exit code 1 if one is not.
@@ -108,15 +133,19 @@ def check(
     from epignn.data.prove import METHODS
 
     if against is not None:
-        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
-        check_claims(files, read_world(against, how), as_json)
+        how = Reading(
+            calculus, name, start, end, backwards, layer, precision, snap, vocabulary, tuple(only), skip_bad
+        )
+        check_claims(files, read_world(against, how), svg, as_json)
         return
     lookup("algorithm", algorithm, METHODS)
-    results = []
-    with progress("files") as report:
-        for done, file in enumerate(files):
-            report(done, len(files))
-            results.append(_check_file(file, calculus, algorithm))
+    from epignn.tasks.check import Asked, check_file
+    from epignn.workers import run, workers_of
+
+    known = load(calculus) if calculus is not None else None
+    with workers_of(workers, ray_address) as them, progress("files") as report:
+        asked = [Asked(file, known, algorithm) for file in _in_folders(files)]
+        results = run(them, check_file, asked, report).all("files")
     if as_json:
         emit_json({"algorithm": algorithm, "files": results})
     else:
@@ -141,38 +170,12 @@ def check(
         raise typer.Exit(1)
 
 
-def _check_file(file: Path, calculus: str | None, algorithm: str) -> dict[str, Any]:
-    from epignn.data.prove import answers
-    from epignn.data.stream import digests
-    from epignn.formats.star_csv import read_problems
-
-    chosen, data = read_problems(file, load(calculus) if calculus is not None else None)
-    found = answers(data, chosen, algorithm)
-    label = np.uint64(1) << data.label.astype(np.uint64)
-    entailed, inconsistent = found == label, found == 0
-    wrong = (found & label == 0) & ~inconsistent
-    kinds = {
-        "contradictory facts": inconsistent,
-        "excluded": wrong,
-        "not alone": ~(entailed | wrong | inconsistent),
-    }
-    examples = [
-        f"row {g}: label {data.relations[data.label[g]]} is {kind}; possible: {chosen.format(int(found[g]))}"
-        if kind != "contradictory facts"
-        else f"row {g}: contradictory facts"
-        for kind, rows in kinds.items()
-        for g in np.flatnonzero(rows)[:3].tolist()
-    ]
-    return {
-        "file": str(file),
-        "calculus": chosen.name,
-        "k": data.k,
-        "b": data.b,
-        "instances": len(data),
-        "distinct": len(np.unique(digests(data))),
-        "entailed": int(entailed.sum()),
-        "open": int(kinds["not alone"].sum()),
-        "wrong": int(wrong.sum()),
-        "inconsistent": int(inconsistent.sum()),
-        "examples": examples,
-    }
+def _in_folders(files: list[Path]) -> list[Path]:
+    """Files, and the benchmark files of folders."""
+    found: list[Path] = []
+    for file in files:
+        inside = sorted(path for path in file.glob("*.csv*") if path.is_file()) if file.is_dir() else [file]
+        if not inside:
+            raise BadArgument(f"{file} holds no benchmark files; they end in .csv or .csv.gz.")
+        found += inside
+    return found

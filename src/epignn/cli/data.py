@@ -26,7 +26,10 @@ def list_datasets(as_json: Json = False) -> None:
     if as_json:
         emit_json({"folders": [*map(str, registry.folders())], "datasets": [_summary(*found) for found in entries]})
         return
-    rows = [(e.name, e.task, f"{there} of {len(e.files)}", f"{e.size:,}", e.licence) for e, there in entries]
+    rows = [
+        (e.name, e.task, f"{there} of {len(e.files)}", f"{e.size:,}" if e.size else "–", e.licence)
+        for e, there in entries
+    ]
     table(("name", "task", "files", "bytes", "licence"), rows, " ".join(map(str, registry.folders())))
 
 
@@ -43,7 +46,10 @@ def info(name: Name, as_json: Json = False) -> None:
         return
     for key in ("name", "version", "task", "licence", "citation", "page", "note"):
         say(f"{key:9} {getattr(entry, key)}".rstrip())
-    rows = [(file.name, f"{file.size:,}", paths[file.name] or "missing") for file in entry.files.values()]
+    rows = [
+        (file.name, f"{file.size:,}" if file.size else "–", paths[file.name] or "missing")
+        for file in entry.files.values()
+    ]
     table(("file", "bytes", "where"), rows)
     for file in entry.files.values():
         if file.source is None and paths[file.name] is None:
@@ -52,7 +58,9 @@ def info(name: Name, as_json: Json = False) -> None:
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets; all of which files are at hand.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of data sets; left out: every one that has files here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""
@@ -69,7 +77,7 @@ def verify(
     if as_json:
         emit_json({"datasets": results})
     else:
-        kinds = ("ok", "missing", "differs")
+        kinds = ("ok", "unchecked", "missing", "differs")
         rows = [(name, *([*states.values()].count(kind) for kind in kinds)) for name, states in results.items()]
         table(("data set", *kinds), rows)
         for name, states in results.items():
@@ -104,6 +112,8 @@ def get(
             say(f"{folder / entry.folder / file}: {state}")
         for line in missing:
             say(line)
+        if "unchecked" in states.values():
+            say("No digest of these files is known, so that they are what the server sent, unchecked.")
         say(f"Licence: {entry.licence}. Cite: {entry.citation}.")
     if set(states.values()) == {"by hand"}:
         raise typer.Exit(1)
@@ -130,7 +140,8 @@ def _file_facts(entry: "Entry", paths: dict[str, Path | None]) -> list[dict[str,
         {
             "name": file.name,
             "size": file.size,
-            "sha256": file.sha256,
+            "sha256": file.sha256 or None,
+            "md5": file.md5 or None,
             "url": entry.url(file),
             "path": str(paths[file.name]) if paths[file.name] else None,
         }

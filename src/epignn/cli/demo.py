@@ -16,7 +16,7 @@ CELLS = [(k, b) for k in range(2, 10) for b in (1, 2, 3)]
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(help="Of the training run.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the training run.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A smoke test on little data.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

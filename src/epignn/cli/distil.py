@@ -34,7 +34,8 @@ def distil(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The file to write. Default: calculus.toml (with calculus.certificate.json) or rules.toml.",
+            help="The file to write. Default: calculus.toml (with calculus.certificate.json) or rules.toml; for "
+            "links rules.tsv, or any .csv or .json.",
         ),
     ] = None,
     weights_only: Annotated[
@@ -49,7 +50,8 @@ def distil(
     """Write down what a model has learnt, for exact reasoning: a calculus (composition table), or rules.
 
     A calculus comes with a certificate: which laws it obeys, how many training labels it entails, and which of its
-    entries are undecided. Exit code 1 if it breaks a law.
+    entries are undecided. Exit code 1 if it breaks a law. Rules of links (`capital^-1, part of -> lies in`) come
+    with how often they hold on the graph, and with the share of the model's first answers that they explain.
     """
     from epignn.distil.induce import DistilledRules
     from epignn.distil.learnt import KINDS, distil_trained, examples, kind_of, save, task_of
@@ -61,6 +63,12 @@ def distil(
     if weights_only and files:
         raise BadArgument("--weights-only uses no data; leave --data out, or that.")
     trained = load_model(model)
+    if trained.config.ranks:
+        from epignn.cli.links import distil_rules
+
+        if weights_only or kind not in ("auto", "rules"):
+            raise BadArgument("what a model of links has learnt are rules, and a graph tells how often they hold.")
+        return distil_rules(trained, files, out or Path("rules.tsv"), as_json)
     task_of(trained)
     kind = kind_of(trained.experiment) if kind == "auto" else kind
     path = out or Path(f"{kind}.toml")

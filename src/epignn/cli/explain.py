@@ -21,7 +21,7 @@ def explain(
     head: Annotated[str, typer.Argument(help="What may hold from this entity …")],
     tail: Annotated[str, typer.Argument(help="… to this one, and why?")],
     exact: Annotated[
-        bool, typer.Option("--exact", help="By the calculus of this name, where a model has the same.")
+        bool, typer.Option("--exact", help="Take MODEL for the name of a calculus, and reason by its exact table.")
     ] = False,
     threshold: Annotated[
         float, typer.Option(help="A relation of at least this probability may still hold, for a model.")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import PANEL, RayAddress, WorkersOption
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from epignn.learn.fit import Epoch
     from epignn.learn.objectives.api import Objective
     from epignn.learn.run import Run
+    from epignn.workers import Workers
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
@@ -29,6 +32,14 @@ Code = Annotated[
         "--code",
         metavar="FILE.py",
         help="A Python file that the model, task or objective is a class of. It is executed.",
+    ),
+]
+Track = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND:WHERE",
+        help="Write curves for a tracker, an optional extra: tensorboard:FOLDER, or mlflow:ADDRESS, which is a "
+        "server or a data base (sqlite:///runs.db).",
     ),
 ]
 LINKS = "Link prediction"
@@ -62,16 +73,25 @@ def train(
     ] = "best",
     device: Device = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
-    tensorboard: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write curves for TensorBoard here (an optional extra).")
-    ] = None,
+    track: Track = None,
     code: Code = [],
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Processes that share every step, of this machine; worthwhile where a step is long. torchrun "
+            "starts them on several machines.",
+            rich_help_panel=PANEL,
+        ),
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
     import torch
 
     from epignn.learn.config import experiment_for
+    from epignn.learn.group import group
+    from epignn.learn.launch import launch
     from epignn.learn.run import objective_of
     from epignn.learn.run import train as train_run
     from epignn.report.record import circumstances
@@ -81,13 +101,19 @@ def train(
     experiment = experiment_for(what, chosen, calculus, preset, code)
     named = [experiment.model.kind, experiment.data.task, experiment.objective.kind]
     files: list[Path | str] = [*code, *(name.rpartition(":")[0] for name in named if ".py:" in name)]
+    if workers > 1 and "RANK" not in os.environ:
+        raise typer.Exit(launch(workers, sys.argv[1:], threads))
+    them = group()
     with progress("data") as report:
         objective = objective_of(experiment, seed, device, files, report)
+    if them.rank:  # the first tells of all
+        train_run(experiment, objective, seed=seed, out=out, device=device, code=files, group=them)
+        return
     for note in objective.notes():
         say(note, err=True)
     record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
-        _curves(tensorboard, objective) as curve,
+        _curves(track, objective, experiment.name) as curve,
         epochs(experiment.name, objective.metric, objective.unit) as show,
         kept(out),
     ):
@@ -97,13 +123,21 @@ def train(
             curve(epoch)
 
         run = train_run(
-            experiment, objective, seed=seed, out=out, device=device, code=files, record=record, report=follow
+            experiment,
+            objective,
+            seed=seed,
+            out=out,
+            device=device,
+            code=files,
+            record=record,
+            report=follow,
+            group=them,
         )
     if as_json:
         emit_json({"data": what, **_told(run, out)})
         return
     if run.ended_before:
-        say(f"{out}: this run had ended already; choose another folder for a new one")
+        say(f"{out}: this run had ended already; more training.epochs extend it, another folder holds a new one")
     say(f"{out}: {_result(run)}")
     if run.calibration:
         say(f"{out}: {run.calibration}")
@@ -115,11 +149,13 @@ def _result(run: "Run") -> str:
     epochs_run = f"{count} epoch{'s' * (count > 1)}"
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
-    early = ""
+    ended = ""
     if count < training.epochs * training.starts:
-        early = f"; none of the last {training.patience} was better, so training ended"
+        ended = f"; none of the last {training.patience} was better, so training ended"
+    elif run.rising:
+        ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
-    return f"{reached} in epoch {best['epoch']} of {epochs_run}{early}"
+    return f"{reached} in epoch {best['epoch']} of {epochs_run}{ended}"
 
 
 def _told(run: "Run", out: Path) -> dict[str, Any]:
@@ -128,29 +164,32 @@ def _told(run: "Run", out: Path) -> dict[str, Any]:
         "out": str(out),
         "epochs": len(run.history),
         "ended_early": len(run.history) < training.epochs * training.starts,
+        "still_improving": run.rising,
         "metric": run.objective.metric,
         "validation": run.best["validation"],
         "calibration": run.calibration.to_dict() if run.calibration else None,
     }
 
 
-def _curves(folder: Path | None, objective: "Objective") -> AbstractContextManager[Callable[["Epoch"], None]]:
-    """What writes curves for TensorBoard, if a folder is named."""
-    if folder is None:
+def _curves(
+    track: str | None, objective: "Objective", name: str
+) -> AbstractContextManager[Callable[["Epoch"], None]]:
+    """What writes curves for a tracker, if one is named."""
+    if track is None:
         return nullcontext(lambda epoch: None)
-    from epignn.learn.track import curves
+    from epignn.learn.track import tracker
 
-    return curves(folder, objective.metric, objective.unit)
+    return tracker(track, objective.metric, objective.unit, name)
 
 
 def evaluate(
-    model: ModelName,
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="DATA...",
-            help="Files of labelled graphs: CSV or JSON Lines, also gzipped. For a model of links: wn18rr:v1 …, a "
-            "folder with test.txt, or a file of triples.",
+            metavar="MODEL... DATA...",
+            help="Models: run folders, weights files or names of shipped models; several are compared, and those "
+            "with a comma between (A,B) answer together. Then files of labelled graphs: CSV or JSON Lines, also "
+            "gzipped. For models of links: wn18rr:v1 …, a folder with test.txt, or a file of triples.",
         ),
     ],
     negatives: Annotated[
@@ -162,33 +201,66 @@ def evaluate(
     ] = None,
     device: Device = "cpu",
     code: Code = [],
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy of a model by file and (k, b), with 95 % intervals and the number of distinct problems.
+    """Accuracy of models by file and (k, b), with 95 % intervals and the number of distinct problems.
 
-    Of a link prediction model, the metrics of every protocol, beside baselines.
+    Of link prediction models, the metrics of every protocol, beside baselines.
     """
-    if model.endswith(".toml"):
+    from epignn.learn.checkpoint import is_model
+
+    count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
+    names, data = what[:count], what[count:]
+    if not data:
+        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name data behind the models.")
+    if names[0].endswith(".toml"):
         from epignn.cli.distil import evaluate_exact
 
-        return evaluate_exact(Path(model), [Path(file) for file in what], as_json)
+        return evaluate_exact(Path(names[0]), [Path(file) for file in data], as_json)
     from epignn.learn.checkpoint import load_model
-    from epignn.learn.evaluate import evaluate_file
 
-    trained = load_model(model, device, code)
-    if trained.config.ranks:
-        return _evaluate_links(trained, what, negatives, as_json)
-    results = []
+    trained = [[load_model(one, device, code) for one in several(name)] for name in names]
+    if trained[0][0].config.ranks:
+        from epignn.cli.links import evaluate_links
+        from epignn.reason.links import Links
+
+        return evaluate_links([Links(*models) for models in trained], data, negatives, as_json)
+    if any(len(models) > 1 for models in trained):
+        raise BadArgument("models of links answer together; others are compared: put spaces between them.")
+    from epignn.workers import workers_of
+
+    with workers_of(workers, ray_address) as them:
+        _evaluate_graphs([models[0] for models in trained], data, code, them, as_json)
+
+
+def _evaluate_graphs(
+    models: "Sequence[Trained]", data: Sequence[str], code: Sequence[Path], workers: "Workers", as_json: bool
+) -> None:
+    """The accuracy of models on files of labelled graphs."""
+    from epignn.files import sha256
+    from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.learn.evaluate import Asked, evaluate_asked
+    from epignn.workers import run
+
+    digests = [sha256(folder_of(model.name) / WEIGHTS) for model in models]
+    asked = [
+        Asked(model.name, digest, str(model.model.device), tuple(code), Path(file))
+        for file in data
+        for model, digest in zip(models, digests, strict=True)
+    ]
     with progress("files") as report:
-        for number, file in enumerate(what):
-            report(number, len(what))
-            results.append(evaluate_file(trained, Path(file)))
+        results = run(workers, evaluate_asked, asked, report).all("files")
+    if len(models) == 1:
+        results = [{key: value for key, value in result.items() if key != "model"} for result in results]
     if as_json:
-        emit_json({"model": model, "results": results})
+        emit_json({"model": models[0].name, "results": results})
         return
     columns = ("k", "b", "n", "distinct")
     rows = [
         (
+            *([Path(r["model"]).name] if len(models) > 1 else []),
             Path(r["file"]).name,
             *(r[column] for column in columns),
             f"{r['accuracy']:.4f}",
@@ -196,34 +268,17 @@ def evaluate(
         )
         for r in results
     ]
-    table(("file", *columns, "accuracy", "95 % interval"), rows)
-
-
-def _evaluate_links(trained: "Trained", what: Sequence[str], negatives: Path | None, as_json: bool) -> None:
-    """Every protocol of link prediction, beside baselines, on the test graphs of some tasks."""
-    from epignn.reason.links import Links, negatives_of
-
-    links = Links(trained)
-    results: list[dict[str, Any]] = []
-    for name in what:
-        side = links.side(name)
-        stored = negatives_of(side, negatives)
-        say(f"{name}: {side}", err=True)
-        with progress(name) as report:
-            found = links.evaluate(side, stored, report)
-        results.append({"data": name, "questions": 2 * len(side.test), "seed": stored.seed, "metrics": found})
-    if as_json:
-        emit_json({"model": trained.name, "results": results})
-        return
-    for result in results:
-        found = result["metrics"]
-        columns = ("", *(name.replace("model", Path(trained.name).name) for name in found))
-        rows = [(metric, *(f"{figures[metric]:.4f}" for figures in found.values())) for metric in found["model"]]
-        table(columns, rows, f"{result['data']}, {result['questions']:,} questions")
+    table((*(["model"] if len(models) > 1 else []), "file", *columns, "accuracy", "95 % interval"), rows)
 
 
 def predict(
-    model: ModelName,
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A run folder, a weights file, or the name of a shipped model. Models of links with a comma "
+            "between (A,B) answer together, by the mean of their normalised scores."
+        ),
+    ],
     file: Annotated[
         Path,
         typer.Argument(
@@ -231,7 +286,10 @@ def predict(
             "model of links: a file of triples, whose entities may be new."
         ),
     ],
-    out: Annotated[Path | None, typer.Option(help="Write here: .json, or CSV by any other name.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write here: .json, for links also .parquet, or CSV by any other name."),
+    ] = None,
     query: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="The pair to ask about.")] = None,
     head: Annotated[
         str | None, typer.Option(help="The entity that links start from.", rich_help_panel=LINKS)
@@ -242,20 +300,40 @@ def predict(
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option(help="A file of questions: a head and a relation on each line.", rich_help_panel=LINKS),
+        typer.Option(
+            help="A file of questions: a head and a relation on each line. Answers come by head.",
+            rich_help_panel=LINKS,
+        ),
     ] = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Ask all heads about all relations, or about --relation. With --out, the same command goes on "
+            "where it was interrupted.",
+            rich_help_panel=LINKS,
+        ),
+    ] = False,
     top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    least: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Leave out answers of a smaller probability.", rich_help_panel=LINKS),
+    ] = 0.0,
+    paths: Annotated[
+        bool | None,
+        typer.Option(
+            "--paths/--no-paths",
+            help="Tell the facts that support each answer; by default for --head alone, since it takes time.",
+            rich_help_panel=LINKS,
+        ),
+    ] = None,
     include_known: Annotated[
         bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
     ] = False,
-    skip_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--skip-unknown", help="Pass over facts of relations new to the model.", rich_help_panel=LINKS
-        ),
-    ] = False,
     device: Device = "cpu",
     code: Code = [],
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
@@ -264,10 +342,19 @@ def predict(
     """
     from epignn.learn.checkpoint import load_model
 
-    trained = load_model(model, device, code)
+    trained, *others = (load_model(name, device, code) for name in several(model))
     if trained.config.ranks:
-        questions = _questions(head, relation, queries)
-        return _predict_links(trained, file, questions, top, include_known, skip_unknown, out, as_json)
+        from epignn.cli.links import Asked, predict_links
+        from epignn.reason.links import Links
+        from epignn.workers import workers_of
+
+        asked = Asked(head, relation, queries, every, top, include_known, least, paths)
+        with workers_of(workers, ray_address) as them:
+            if them.count > 1 and out is None:
+                raise BadArgument("several workers write shards of a file: name it by --out.")
+            return predict_links(Links(trained, *others), file, asked, out, as_json, them, code)
+    if others:
+        raise BadArgument("models of links answer together; ask others one after the other.")
     from epignn.reason.neural import Neural
     from epignn.tasks.own import SUFFIXES, read
 
@@ -294,53 +381,9 @@ def predict(
         write_rows(rows, out, quiet=as_json)
 
 
-def _questions(head: str | None, relation: str | None, file: Path | None) -> list[tuple[str, str]]:
-    """What is asked: one head and relation, or a file with one a line, separated by a tab or by spaces."""
-    if file is None:
-        if head is None or relation is None:
-            raise BadArgument(
-                "which question? Give --head and --relation, or --queries FILE with both on each line."
-            )
-        return [(head, relation)]
-    if head is not None or relation is not None:
-        raise BadArgument("give --head and --relation, or --queries FILE, not both.")
-    from epignn.formats.triples import read_pairs
-
-    return read_pairs(file)
-
-
-def _predict_links(
-    trained: "Trained",
-    file: Path,
-    questions: Sequence[tuple[str, str]],
-    top: int,
-    include_known: bool,
-    skip_unknown: bool,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """The likeliest answers to (head, relation, ?) in a graph that may be new to the model."""
-    from epignn.reason.links import Links
-
-    links = Links(trained)
-    graph, notes = links.graph(file, skip_unknown)
-    for note in notes:
-        say(f"note: {note}", err=True)
-    with progress("heads") as report:
-        rows = [one.to_dict() for one in links.answer(graph, questions, top, include_known, report=report)]
-    if not include_known and (stated := links.stated(graph, questions)):
-        say(f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True)
-    if as_json:
-        emit_json({"model": trained.name, "graph": str(file), "answers": rows})
-    if out is not None:
-        write_rows(rows, out, quiet=as_json)
-    elif not as_json and len(questions) == 1:
-        cells = [
-            (r["rank"], r["tail"], f"{r['probability']:.4f}", f"{r['score']:.3f}", r["path"] or "–") for r in rows
-        ]
-        table(("", "answer", "probability", "score", "supported by"), cells, f"({', '.join(questions[0])}, ?)")
-    elif not as_json:
-        write_rows(rows, None, quiet=False)
+def several(name: str) -> list[str]:
+    """The models that a name with commas means; a path that is there is one, whatever it is called."""
+    return [name] if Path(name).exists() else name.split(",")
 
 
 def write_rows(rows: list[dict[str, Any]], out: Path | None, quiet: bool) -> None:

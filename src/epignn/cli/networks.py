@@ -1,6 +1,7 @@
 """`epignn close` and `epignn entails`: questions about the facts of a file."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +13,17 @@ from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
 from epignn.cli.facts import CalculusName, File, read_facts
 from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
-from epignn.cli.output import emit_json, matrix, say, table, working
+from epignn.cli.output import emit_json, matrix, progress, say, table, working
+from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument, lookup
 
 if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
+    from epignn.workers import Workers
 
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
+BATCH, BATCHES = 256, 8
+"""Networks that a worker is given at once, at most, and how often it is given some, at least."""
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
 Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
@@ -28,12 +33,29 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
     if Path(file).suffix.casefold() in RDF:
         return [read_statements(Path(file)).network]
-    networks = read_facts(file, calculus)
+    if _is_folder(file):
+        networks = [
+            replace(network, title=f"{path.name}: {network.title}" if network.title else path.name)
+            for path in sorted(Path(file).iterdir())
+            if path.is_file() and not path.name.startswith(".")
+            for network in read_facts(str(path), calculus)
+        ]
+        if not networks:
+            raise BadArgument(f"{file} is a folder without files.")
+    else:
+        networks = read_facts(file, calculus)
     if number is None:
         return networks
     if not 1 <= number <= len(networks):
         raise BadArgument(f"{file} holds {len(networks)} networks; --network takes 1 to {len(networks)}.")
     return [networks[number - 1]]
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # facts, too long for a name
+        return False
 
 
 def read_statements(
@@ -62,7 +84,9 @@ def close(
     head: Annotated[
         str | None, typer.Option(help="Where directional closure starts; default: A of --query.")
     ] = None,
-    number: Annotated[int | None, typer.Option("--network", help="Only this network of the file, from 1.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--network", help="Only this network of the file, counted from 1.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -70,9 +94,11 @@ def close(
             ".xlsx, .csp, .json, .ttl; anything else is facts as text."
         ),
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="facts, csp or json, whatever the suffix of --out.")] = "",
+    form: Annotated[
+        str, typer.Option("--format", help="The format of --out, whatever its suffix: facts, csp or json.")
+    ] = "",
     inferred: Annotated[
-        bool, typer.Option("--inferred", help="Only pairs of which no fact tells go to --out.")
+        bool, typer.Option("--inferred", help="Write only what follows to --out, not what was stated.")
     ] = False,
     vocabulary: Vocabulary = None,
     provenance: Annotated[
@@ -81,23 +107,33 @@ def close(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="For RDF: pass over what is no relation, and count it.")
     ] = False,
-    backend: Annotated[str, typer.Option(help="auto, compiled or plain.")] = "auto",
+    backend: Annotated[
+        str, typer.Option(help="Which code answers: auto, compiled (the kernels) or plain.")
+    ] = "auto",
     seconds: Seconds = None,
     memory: Memory = None,
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Close the facts of a file: what follows between its entities, and can they all hold?
 
-    Exit code 1 if a network is inconsistent; a minimal set of conflicting facts is shown.
+    Of a folder, every file is closed. Exit code 1 if a network is inconsistent; a minimal set of conflicting facts
+    is shown.
     """
     from epignn.reason.networks import ALGORITHMS, closed_json, result_dict, run
+    from epignn.workers import workers_of
 
     lookup("algorithm", algorithm, ALGORITHMS)
-    with working(f"{algorithm}: {file}"), limited(seconds, memory, as_json):
+    limits = limited(seconds, memory, as_json)
+    with workers_of(workers, ray_address) as them, working(f"{algorithm}: {file}"), limits:
         is_rdf = Path(file).suffix.casefold() in RDF
         told = read_statements(Path(file), vocabulary, "", skip_bad) if is_rdf else None
         networks = [told.network] if told else _read(file, calculus, number)
-        results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
+        if len(networks) == 1 or them.count == 1:
+            results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
+        else:
+            results = _by_workers(them, networks, algorithm, query, head or "", backend)
         whole = len(results) == 1 and results[0].consistent and not query
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
@@ -114,6 +150,26 @@ def close(
         _print_many(results, query)
     if not all(result.consistent for result in results):
         raise typer.Exit(1)
+
+
+def _by_workers(
+    workers: "Workers",
+    networks: list[Network],
+    algorithm: str,
+    query: tuple[str, str] | None,
+    head: str,
+    backend: str,
+) -> list[Result]:
+    """The results of many networks, some at a time."""
+    from epignn.reason.networks import Several, run_several
+    from epignn.workers import run
+
+    size = max(1, min(BATCH, len(networks) // (BATCHES * workers.count)))
+    parts = [networks[first : first + size] for first in range(0, len(networks), size)]
+    with progress("networks") as report:
+        asked = [Several(part, algorithm, query, head, backend) for part in parts]  # type: ignore[arg-type]
+        found = run(workers, run_several, asked, lambda done, of: report(done * size, of * size)).all("parts")
+    return [result for part in found for result in part]
 
 
 def _write(
@@ -203,7 +259,9 @@ def entails(
     file: File,
     facts: Annotated[str, typer.Argument(help='What to prove, such as "po(a, c)" or "ec|dc(a, b). po(b, c)".')],
     calculus: CalculusName = None,
-    number: Annotated[int | None, typer.Option("--network", help="Ask this network of the file, from 1.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
+    ] = None,
     max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
     seconds: Seconds = None,
     memory: Memory = None,

@@ -7,6 +7,7 @@ command line prints, and nothing here lets markup or control characters act on a
 import json
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
+EVERY = 10.0
+"""Seconds between two lines on work that goes on, where nobody sees a bar."""
 WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
 NARROW = 8
@@ -171,9 +174,9 @@ def kept(where: object) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, moved by calling `(done, total)`; silent where nobody watches."""
+    """A bar on standard error, moved by calling `(done, total)`; where it is no terminal, a line now and then."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield _lines(what)
         return
     from rich import progress as bars
 
@@ -187,6 +190,21 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with bars.Progress(*columns, console=_console(err=True)) as bar:
         task = bar.add_task(shown(what), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(what: str) -> Callable[[int, int], None]:
+    """Tells of work on standard error at most every `EVERY` seconds, so that short work is silent."""
+    began = told = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if done and now - told >= EVERY:
+            told = now
+            left = (now - began) / done * (total - done)
+            say(f"{what}: {done:,} of {total:,}, {left:.0f} s left", err=True)
+
+    return report
 
 
 @contextmanager

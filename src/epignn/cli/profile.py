@@ -31,7 +31,7 @@ def profile(
             "task of your own. What the first model was trained on, if left out."
         ),
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Exact closure by the calculus as well.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Show exact closure by the calculus, too.")] = False,
     branches: Annotated[int, typer.Option(min=1, help="Branches b while the path length k grows.")] = 3,
     length: Annotated[int, typer.Option(min=2, help="Path length k while the branches b grow.")] = 4,
     longest: Annotated[int, typer.Option(min=2, help="The largest k.")] = 30,

@@ -1,21 +1,25 @@
 """`epignn reproduce`: the paper's tables, run by run."""
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, kept, say, table, working
+from epignn.cli.output import emit_json, kept, progress, say, table, working
+from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
-from epignn.report.suites import SUITES
+from epignn.report.suites import SUITES, Suite
+from epignn.workers import workers_of
 
 if TYPE_CHECKING:
-    from epignn.report.suites import Suite
+    from epignn.workers import Results, Workers
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}.")],
+    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}; or all of them: all.")],
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
     ] = None,
@@ -37,71 +41,165 @@ def reproduce(
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smoke test; its records are kept apart.")] = False,
     device: Annotated[str, typer.Option(help="Where models are trained: cpu, cuda, mps or auto.")] = "cpu",
+    dirty: Annotated[
+        bool, typer.Option("--dirty", help="Record although the source has changes that are not committed.")
+    ] = False,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run the experiments of a table of the paper, a record each, and show the table beside the paper's.
 
     With --models, the rows are models, ours and others', and what is recorded of any stands in the table.
     Pictures go beside the records: accuracy, learnt relation vectors, parameters, training time.
+    What is recorded is not run again; a run that fails is tried once more, and told at the end.
     """
     import torch
 
+    from epignn.report.record import refuse_uncommitted
+
+    if what == "all" and (only is not None or models is not None):
+        raise BadArgument("all are all tables of the paper; --only and --models are for one of them.")
+    tables = [_Table.of(name, only, models, quick) for name in (SUITES if what == "all" else [what])]
+    if not (report or quick or dirty):
+        refuse_uncommitted()
+    torch.set_num_threads(threads)
+    failed = None
+    if not report:
+        with workers_of(workers, ray_address) as them, kept(runs):
+            failed = _run(tables, seeds, seed, results, runs, quick, device, them)
+    documents = [_show(one, report, seed, only, results, runs, quick, lenient=failed is not None) for one in tables]
+    if as_json:
+        emit_json({"tables": documents} if what == "all" else documents[0])
+    else:
+        for document in documents:
+            _print(document)
+    if failed is not None:
+        failed.check("runs")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table that was asked for.
+
+    Attributes:
+        what: the word for it.
+        name: of the folder of its records.
+        suite: all of its rows.
+        asked: the rows that were asked for.
+        kinds: of models, where its rows are models.
+    """
+
+    what: str
+    name: str
+    suite: Suite
+    asked: Suite
+    kinds: list[str]
+
+    @classmethod
+    def of(cls, what: str, only: str | None, models: str | None, quick: bool) -> "_Table":
+        from epignn.report.models import kinds_of, suite_of_models
+
+        suite, name = lookup("table", what, SUITES), what
+        kinds = kinds_of(models or "", suite.links)
+        if kinds and suite.links:
+            suite = suite.with_models(kinds)
+        elif kinds:
+            suite, name = suite_of_models(what, kinds), f"{what}-models"
+        asked = suite if only is None else suite.only(only)
+        if quick and suite.links and only is None:
+            asked = suite.only(suite.variants[0].name.partition(" ")[0])
+        return cls(what, name, suite, asked, kinds)
+
+    @property
+    def code(self) -> list[Path]:
+        """Files that its models are classes of."""
+        return [Path(kind.rpartition(":")[0]) for kind in self.kinds if is_file(kind)]
+
+
+def _run(
+    tables: "list[_Table]",
+    seeds: int | None,
+    seed: int | None,
+    results: Path,
+    runs: Path,
+    quick: bool,
+    device: str,
+    workers: "Workers",
+) -> "Results[int]":
+    """Run what is not recorded, and tell the plan before; gives what failed."""
+    from epignn.report.plan import Plan, rows_of
+    from epignn.report.reproduce import follow
+
+    rows = []
+    for one in tables:
+        chosen = range(seeds or one.suite.seeds) if seed is None else [seed]
+        rows += rows_of(one.name, one.asked, chosen, results, runs, quick, device, one.code)
+    plan = Plan(rows)
+    if len(plan.rows) > 1:
+        say(plan.text(workers.count), err=True)
+    if workers.count == 1 or not sys.stderr.isatty():
+        return follow(plan, workers, lambda text: say(text, err=True))
+    with progress("models") as report:  # beside it, lines of several workers would be in each other's way
+        return follow(plan, workers, lambda text: None, report)
+
+
+def _show(
+    one: _Table,
+    report: bool,
+    seed: int | None,
+    only: str | None,
+    results: Path,
+    runs: Path,
+    quick: bool,
+    lenient: bool,
+) -> dict[str, Any]:
+    """A table from its records, as plain values."""
     from epignn.report.models import ALL, kinds_of, suite_of_models
     from epignn.report.record import read_records
 
-    suite, kinds, name = lookup("table", what, SUITES), kinds_of(models or ""), what
-    if kinds and suite.links:
-        suite = suite.with_models(kinds)
-    elif kinds:
-        suite, name = suite_of_models(what, kinds), f"{what}-models"
-    asked = suite if only is None else suite.only(only)
-    if quick and suite.links and only is None:
-        asked = suite.only(suite.variants[0].name.partition(" ")[0])
-    folder = results / (f"{name}-quick" if quick else name)
-    code = [Path(kind.rpartition(":")[0]) for kind in kinds if is_file(kind)]
-    torch.set_num_threads(threads)
-    if not report:
-        from epignn.report.reproduce import reproduce as run_suite
-
-        chosen = range(seeds or suite.seeds) if seed is None else [seed]
-        with kept(runs):
-            shown = run_suite(
-                name, asked, chosen, results, runs, quick, lambda text: say(text, err=True), device, code
-            )
+    folder, suite, asked = results / (f"{one.name}-quick" if quick else one.name), one.suite, one.asked
     recorded = read_records(folder)
-    if report:
-        rows_asked = {variant.name for variant in asked.variants}
-        shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
+    rows_asked = {variant.name for variant in asked.variants}
+    shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
     if only is None:
-        shown = [*shown, *(record for record in recorded if record.get("outside"))]
-    if not shown:
+        shown = [*shown, *(r for r in recorded if r.get("outside") and r not in shown)]
+    if not shown and not lenient:
         raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
-    if name != what and only is None:  # whatever else was recorded there stands beside it
-        suite, shown = suite_of_models(what, kinds_of(ALL) + [kind for kind in kinds if is_file(kind)]), recorded
-        asked = suite
+    if one.name != one.what and only is None:  # whatever else was recorded there stands beside it
+        suite = suite_of_models(one.what, kinds_of(ALL) + [kind for kind in one.kinds if is_file(kind)])
+        asked, shown = suite, recorded
     if suite.links:
-        return _links(what, suite, shown, recorded, folder, quick, as_json)
+        return _links(one.what, suite, shown, recorded, folder, quick)
     from epignn.report.shown import table_of
 
     found = table_of(asked, shown)
-    columns, lines = found.columns, found.rows
     pictures, remarks = _draw(suite, recorded, folder, runs, "-quick" if quick else "")
-    remarks = found.notes + remarks
-    if as_json:
-        emit_json(
-            {"table": what, "columns": columns, "rows": lines, "notes": remarks, "pictures": [*map(str, pictures)]}
-        )
-        return
-    table(columns, lines, suite.title)
-    for remark in remarks:
+    return {
+        "table": one.what,
+        "title": suite.title,
+        "columns": found.columns,
+        "rows": found.rows,
+        "notes": found.notes + remarks,
+        "pictures": [*map(str, pictures)],
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    """A table for people."""
+    table(document["columns"], document["rows"], document["title"])
+    for preset, one in document.get("protocols", {}).items():
+        if one["rows"]:
+            table(one["columns"], one["rows"], f"Every protocol (%), {preset}")
+    for remark in document.get("notes", ()):
         say(f"note: {remark}")
-    for path in pictures:
+    for path in document["pictures"]:
         say(f"picture: {path}, and .svg")
 
 
 def _draw(
-    suite: "Suite", records: list[dict[str, Any]], folder: Path, runs: Path, suffix: str
+    suite: Suite, records: list[dict[str, Any]], folder: Path, runs: Path, suffix: str
 ) -> tuple[list[Path], list[str]]:
     """The pictures of a suite, and what could not be drawn."""
     from epignn.report.draw import draw, draw_vectors
@@ -113,36 +211,20 @@ def _draw(
 
 
 def _links(
-    what: str,
-    suite: "Suite",
-    shown: list[dict[str, Any]],
-    recorded: list[dict[str, Any]],
-    folder: Path,
-    quick: bool,
-    as_json: bool,
-) -> None:
+    what: str, suite: Suite, shown: list[dict[str, Any]], recorded: list[dict[str, Any]], folder: Path, quick: bool
+) -> dict[str, Any]:
     """The link prediction table, and one of every protocol for each preset."""
     from epignn.report.links import METRIC, PRESETS, draw, protocols, rows
 
     picture = None if quick else draw(recorded, folder)
     columns, lines = rows(shown)
     every = {preset: protocols(shown, preset) for preset in PRESETS}
-    if as_json:
-        told = {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()}
-        emit_json(
-            {
-                "table": what,
-                "metric": METRIC,
-                "columns": columns,
-                "rows": lines,
-                "protocols": told,
-                "pictures": [str(picture)] if picture is not None else [],
-            }
-        )
-        return
-    table(columns, lines, suite.title)
-    for preset, (names, figures) in every.items():
-        if figures:
-            table(names, figures, f"Every protocol (%), {preset}")
-    if picture is not None:
-        say(f"picture: {picture}, and .svg")
+    return {
+        "table": what,
+        "title": suite.title,
+        "metric": METRIC,
+        "columns": columns,
+        "rows": lines,
+        "protocols": {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()},
+        "pictures": [str(picture)] if picture is not None else [],
+    }

@@ -35,10 +35,10 @@ def score(
     ] = None,
     name: Annotated[str | None, typer.Option(help="What its row is called.", rich_help_panel=TABLES)] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Of the run; runs by one name are one row.", rich_help_panel=TABLES)
+        int, typer.Option(min=0, help="The seed of the run; runs of one name share a row.", rich_help_panel=TABLES)
     ] = 0,
     parameters: Annotated[
-        int | None, typer.Option(min=0, help="How many the model has.", rich_help_panel=TABLES)
+        int | None, typer.Option(min=0, help="How many parameters the model has.", rich_help_panel=TABLES)
     ] = None,
     training_seconds: Annotated[
         float | None, typer.Option(min=0, help="What training took.", rich_help_panel=TABLES)

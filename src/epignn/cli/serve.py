@@ -12,7 +12,7 @@ from epignn.cli.output import say
 def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free port.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; others than this machine reach only another.")
+        str, typer.Option(help="The address to listen at; other machines cannot reach the default.")
     ] = "127.0.0.1",
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     root: Annotated[Path, typer.Option(help="Where training runs are kept.")] = Path("runs"),

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, say, table
+from epignn.cli.output import emit_json, kept, say, table
+from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
 
@@ -17,41 +18,44 @@ def tune(
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
     ] = "all",
     trials: Annotated[int, typer.Option(min=1, help="Settings that are tried; the first is the recipe.")] = 8,
-    share: Annotated[float, typer.Option(min=0.01, max=1, help="Of the training graphs that a trial sees.")] = 1.0,
-    epochs: Annotated[int, typer.Option(min=1, help="Of every trial.")] = 10,
+    share: Annotated[
+        float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
+    ] = 1.0,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
     ),
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Search learning rate, width and depth of models; graphs larger than those trained on choose, never test sets.
 
     The best settings go to OUT/TABLE/MODEL.toml, every trial to the record beside it.
     """
-    import torch
-
     from epignn.report.models import kinds_of
     from epignn.report.tune import tune as search
+    from epignn.workers import workers_of
 
-    torch.set_num_threads(threads)
     kinds = kinds_of(models)
     code = [Path(kind.rpartition(":")[0]) for kind in kinds if is_file(kind)]
-    found = [
-        search(
-            what,
-            kind,
-            trials=trials,
-            share=share,
-            epochs=epochs,
-            seed=seed,
-            out=out / what,
-            say=lambda text: say(text, err=True),
-            code=code,
-        )
-        for kind in kinds
-    ]
+    with workers_of(workers, ray_address) as them, kept(out):
+        found = [
+            search(
+                what,
+                kind,
+                trials=trials,
+                share=share,
+                epochs=epochs,
+                seed=seed,
+                out=out / what,
+                say=lambda text: say(text, err=True),
+                code=code,
+                workers=them,
+            )
+            for kind in kinds
+        ]
     if as_json:
         emit_json({"table": what, "searches": found})
         return

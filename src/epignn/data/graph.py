@@ -120,7 +120,9 @@ class Known:
         first, last = np.searchsorted(self._key, [key, key + 1])
         return self._tail[first:last]
 
-    def holds(self, head: Ints, relation: Ints, tail: Ints) -> NDArray[np.bool_]:
+    def holds(
+        self, head: NDArray[np.integer], relation: NDArray[np.integer], tail: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
         """Whether triples are known."""
         key = head.astype(np.int64) * self._relations + relation
         pair = key * self._entities + tail

@@ -5,7 +5,7 @@ known ones are repeated evenly. Only digests of all problems are remembered; pro
 as long as they are few.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,21 +53,47 @@ class Problems:
         self._kept_edges = 0
         self._known: dict[int, Dataset] = {}
         self._repeated = [0] * len(calculus)
+        self._allowed: Callable[[NDArray[np.uint64]], NDArray[np.bool_]] | None = None
+        self._patience = 1
+        self.short = False
+        """Whether `instead` had to repeat problems."""
 
     @property
     def distinct(self) -> int:
         """The number of different problems so far."""
         return len(self._seen)
 
+    @property
+    def exhausted(self) -> NDArray[np.bool_]:
+        """Of which labels no new problems are looked for any more."""
+        tries: NDArray[np.bool_] = self._draws > self._patience * (PATIENCE + PATIENCE_PER_PROBLEM * self._found)
+        return tries
+
     def __iter__(self) -> Iterator[Dataset]:
         graphs = min(CHUNK_GRAPHS, CHUNK_EDGES // (3 * self.k * self.b))
         quota = max(1, graphs // len(self._labels))
         for first in range(0, self.per_label, quota):
-            yield self._chunk(min(quota, self.per_label - first))
+            yield self._chunk(np.full(len(self._labels), min(quota, self.per_label - first)))
 
-    def _chunk(self, quota: int) -> Dataset:
-        """A chunk with `quota` problems of every label, shuffled."""
-        missing = np.full(len(self._labels), quota)
+    def instead(
+        self, missing: Integers, allowed: Callable[[NDArray[np.uint64]], NDArray[np.bool_]], share: int
+    ) -> Dataset:
+        """Further problems, so many of each label, in place of some that were left out.
+
+        Args:
+            missing: how many of each label.
+            allowed: tells by digests which problems may be new ones.
+            share: one of how many problems that is, about; so much longer they are looked for.
+        """
+        self._allowed, self._patience = allowed, share
+        self._draws[:], self._found[:] = 0, 0
+        before = sum(self._repeated)
+        chunk = self._chunk(missing.copy())
+        self.short = sum(self._repeated) > before
+        return chunk
+
+    def _chunk(self, missing: Integers) -> Dataset:
+        """A chunk with so many problems of every label, shuffled."""
         parts = list(self._fresh(missing))
         parts += [self._repeats(int(label), int(missing[label])) for label in np.flatnonzero(missing)]
         chunk = Dataset.concat(parts)
@@ -77,8 +103,7 @@ class Problems:
         """New problems of the labels that are not exhausted; counts `missing` down."""
         eagerness = 1
         while True:
-            exhausted = self._draws > PATIENCE + PATIENCE_PER_PROBLEM * self._found
-            wanted = np.where(exhausted, 0, np.minimum(missing * eagerness, CHUNK_GRAPHS))
+            wanted = np.where(self.exhausted, 0, np.minimum(missing * eagerness, CHUNK_GRAPHS))
             if not wanted.any():
                 return
             drawn = draw(self._short, self.k, self.b, np.repeat(self._labels, wanted), self.rng)
@@ -91,8 +116,11 @@ class Problems:
     def _new(self, drawn: Dataset, missing: Integers) -> list[int]:
         """Which of the drawn problems were not seen before, no more of a label than are missing."""
         seen, left, new = self._seen, missing.tolist(), []
-        for g, (digest, label) in enumerate(zip(digests(drawn).tolist(), drawn.label.tolist(), strict=True)):
-            if left[label] and digest not in seen:
+        found = digests(drawn)
+        good = np.ones(len(found), dtype=bool) if self._allowed is None else self._allowed(found)
+        rows = zip(found.tolist(), drawn.label.tolist(), good.tolist(), strict=True)
+        for g, (digest, label, may) in enumerate(rows):
+            if may and left[label] and digest not in seen:
                 seen.add(digest)
                 left[label] -= 1
                 new.append(g)

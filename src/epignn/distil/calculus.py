@@ -165,7 +165,7 @@ def distil_calculus(
     score = orbits.mean(reading.triple)
     evidence = None if data is None else Evidence.of(data)
     table = decide(orbits, score, evidence, problems, report)
-    calculus = orbits.calculus(table.possible, name=name, source=source, title=f"{name}, learnt from examples")
+    calculus = orbits.calculus(table.possible, name=name, source=source, title="learnt from examples")
     laws = broken_laws(calculus)
 
     def judged(chosen: Bools) -> tuple[Judged, ...]:

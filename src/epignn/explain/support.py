@@ -62,8 +62,9 @@ class PathFinder:
     def __init__(self, graph: Graph, model: EpiGNN) -> None:
         self.graph, self.longest = graph, int(model.config.rounds)
         with torch.no_grad():
-            self.vectors = model.relation_vectors().cpu()
-            self.matrices = right_matrices(self.vectors, model.composition_table().cpu())
+            vectors = model.relation_vectors()
+            self.matrices = right_matrices(vectors, model.composition_table()).cpu()
+            self.vectors = model.weigh(vectors).cpu()
 
     @torch.no_grad()
     def best(self, head: int, relation: int, tail: int) -> Path | None:

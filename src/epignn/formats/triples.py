@@ -1,6 +1,6 @@
 """Triples from text files: head, relation and tail, separated by tabs or by spaces; plain or gzipped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,17 +50,35 @@ class Triples:
         counts = ((self.blank, "blank"), (self.repeated, "repeated"))
         return [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
 
-    def only(self, relations: "frozenset[str]") -> "Triples":
-        """Those whose relation is among some, over their entities."""
-        known = np.array([name in relations for name in self.relations], dtype=bool)
-        kept = known[self.which]
-        ends = np.stack([self.heads[kept], self.tails[kept]])
-        used, ends = np.unique(ends, return_inverse=True)
-        heads, tails = ends.reshape(2, -1).astype(np.int32)
-        names = tuple(self.entities[i] for i in used.tolist())
-        return replace(
-            self, entities=names, heads=heads, which=self.which[kept], tails=tails, lines=self.lines[kept]
-        )
+    @classmethod
+    def of(cls, rows: Iterable[Triple], file: str = "the triples") -> "Triples":
+        """Triples from Python; `file` names them in errors.
+
+        Raises:
+            BadFile: a row is no triple, or there are none.
+        """
+        lines: dict[tuple[int, int, int], int] = {}
+        entities: dict[str, int] = {}
+        relations: dict[str, int] = {}
+        repeated = 0
+        for number, row in enumerate(rows, 1):
+            if isinstance(row, str) or len(row) != 3:
+                raise BadFile(f"a triple is head, relation and tail, not {str(row)[:80]!r}.", file, number)
+            head, relation, tail = map(str, row)
+            if not (head and relation and tail):
+                raise BadFile("a column of this triple is empty.", file, number)
+            triple = (
+                entities.setdefault(head, len(entities)),
+                relations.setdefault(relation, len(relations)),
+                entities.setdefault(tail, len(entities)),
+            )
+            repeated += triple in lines
+            lines.setdefault(triple, number)
+        if not lines:
+            raise BadFile("there are no triples in it.", file)
+        heads, which, tails = np.array(list(lines), dtype=np.int32).T
+        places = np.fromiter(lines.values(), dtype=np.int32)
+        return cls(file, tuple(entities), tuple(relations), heads, which, tails, places, 0, repeated)
 
 
 def read_triples(path: Path) -> Triples:
@@ -88,10 +106,7 @@ def parse_triples(text: str, file: str) -> Triples:
 
 def parse_triples_plain(text: str, file: str) -> Triples:
     """The same without compiled kernels; raises the error for a line that is no triple."""
-    lines: dict[tuple[int, int, int], int] = {}
-    entities: dict[str, int] = {}
-    relations: dict[str, int] = {}
-    blank = repeated = 0
+    rows, places, blank = [], [], 0
     for number, fields in _rows(text):
         if not fields:
             blank += 1
@@ -103,21 +118,12 @@ def parse_triples_plain(text: str, file: str) -> Triples:
                 file,
                 number,
             )
-        head, relation, tail = fields
-        if not (head and relation and tail):
+        if not all(fields):
             raise BadFile("a column of this triple is empty.", file, number)
-        triple = (
-            entities.setdefault(head, len(entities)),
-            relations.setdefault(relation, len(relations)),
-            entities.setdefault(tail, len(entities)),
-        )
-        repeated += triple in lines
-        lines.setdefault(triple, number)
-    if not lines:
-        raise BadFile("there are no triples in it.", file)
-    heads, which, tails = np.array(list(lines), dtype=np.int32).T
-    places = np.fromiter(lines.values(), dtype=np.int32)
-    return Triples(file, tuple(entities), tuple(relations), heads, which, tails, places, blank, repeated)
+        rows.append((fields[0], fields[1], fields[2]))
+        places.append(number)
+    found = Triples.of(rows, file)
+    return replace(found, lines=np.array(places, dtype=np.int32)[found.lines - 1], blank=blank)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:

@@ -6,12 +6,15 @@ validation graphs a model errs more often, and its probabilities say so only in 
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.errors import BadArgument
+
+if TYPE_CHECKING:
+    from epignn.learn.answers import AnswerCalibration
 
 Floats = NDArray[np.float64]
 BINS = 15
@@ -45,6 +48,7 @@ class Calibration:
         questions: how many chose it.
         trained: the temperature that the model was trained with.
         before, after: quality of the probabilities with that one, and with the chosen one.
+        answers: what makes probabilities of single answers; for links.
     """
 
     temperature: float
@@ -52,6 +56,7 @@ class Calibration:
     trained: float
     before: Quality
     after: Quality
+    answers: "AnswerCalibration | None" = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for files."""
@@ -59,6 +64,8 @@ class Calibration:
 
     def __str__(self) -> str:
         before, after = self.before, self.after
+        if self.answers is not None:
+            return str(self.answers)
         return (
             f"calibration error {before.calibration_error:.4f} → {after.calibration_error:.4f}, "
             f"Brier score {before.brier:.4f} → {after.brier:.4f} "

@@ -22,8 +22,9 @@ from torch import Tensor
 from epignn.entries import Code, allowed
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.files import load_json, make_folder, read_text, write_text, writing
+from epignn.learn.answers import AnswerCalibration
 from epignn.learn.calibrate import LEAST, MOST, Calibration
-from epignn.learn.config import Experiment, model_class, recorded
+from epignn.learn.config import Experiment, built, model_class, recorded
 from epignn.models.api import Model, build, device_of
 from epignn.tasks.api import LinkTask
 
@@ -65,12 +66,19 @@ class RunConfig:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A model with all that is needed to use it; `calibrated` is its temperature, where one was chosen."""
+    """A model with all that is needed to use it.
+
+    Attributes:
+        name, model, config: what it is.
+        calibrated: its temperature, where one was chosen.
+        answers: what makes probabilities of the scores of links; None for other models, and those of old.
+    """
 
     name: str
     model: Any
     config: RunConfig
     calibrated: float | None = None
+    answers: AnswerCalibration | None = None
 
     @property
     def experiment(self) -> Experiment:
@@ -94,7 +102,7 @@ class Trained:
 
 
 class RunFolder:
-    """A folder in which a run is kept.
+    """A folder in which a run is kept. With another number of epochs, or another patience, it is the same run.
 
     Raises:
         BadFile: it cannot be made.
@@ -123,16 +131,24 @@ class RunFolder:
 
 def _refuse_other(path: Path, there: RunConfig, this: RunConfig) -> None:
     """Refuse to go on in the folder of another run, and say what differs."""
+    starts = max(config.experiment.training.starts for config in (there, this))
+    free = {"training.epochs", "training.patience"} if starts == 1 else set()
     differ = [
-        f"{key}: {old!r} there, {new!r} now"
+        f"{key}: {_brief(old)} there, {_brief(new)} now"
         for key, (old, new) in _settings(there, this).items()
-        if old != new and not (key == "digest of the data" and not old)
+        if old != new and key not in free and not (key == "digest of the data" and not old)
     ]
     if differ:
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         raise BadArgument(
             f"{path} holds another run ({'; '.join(differ[:3])}{more}); choose another folder with --out."
         )
+
+
+def _brief(value: object) -> str:
+    """A setting in a message, cut where it is long."""
+    told = repr(value)
+    return told if len(told) <= 80 else f"{told[:77]}..."
 
 
 def _settings(*configs: RunConfig) -> dict[str, tuple[Any, ...]]:
@@ -280,19 +296,23 @@ def save_calibration(folder: Path, found: Calibration) -> None:
     write_text(folder / CALIBRATION, json.dumps(found.to_dict(), indent=2) + "\n")
 
 
-def _calibrated(folder: Path, config: RunConfig) -> float | None:
-    """The temperature that calibration chose, if there was one; earlier link models kept it in their record."""
+def _calibrated(folder: Path, config: RunConfig) -> tuple[float | None, AnswerCalibration | None]:
+    """What calibration chose, if there was one; earlier link models kept their temperature in their record."""
     path = folder / CALIBRATION
     document = _json(path) if path.exists() else config.record.get("calibration")
     if document is None:
-        return None
+        return None, None
     try:
         value = float(document["temperature"])
-    except (KeyError, TypeError, ValueError) as error:
+        told = document.get("answers")
+        answers = None if told is None else built(AnswerCalibration, told, str(path), "answers.")
+        if answers is not None and len(answers.weights) != 3:
+            raise ValueError("answers have three weights")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(f"not a calibration: {error!r}; delete it, or train again.", str(path)) from error
     if not LEAST <= value <= MOST:
         raise BadFile(f"its temperature must be between {LEAST:g} and {MOST:g}, not {value}.", str(path))
-    return value
+    return value, answers
 
 
 # -- models by name --
@@ -318,6 +338,15 @@ def folder_of(name: str) -> Path:
     return models[name]
 
 
+def is_model(name: str) -> bool:
+    """Whether a name is that of a model, or of several with commas between."""
+    path = Path(name)
+    if path.exists():
+        return path.suffix == ".safetensors" or (path / CONFIG).is_file()
+    models = shipped_models()
+    return all(ALIASES.get(one, one) in models or (Path(one) / CONFIG).is_file() for one in name.split(","))
+
+
 def load_model(name: str, device: str = "cpu", code: Iterable[Path | str] = ()) -> Trained:
     """A trained model: a run folder, a weights file in one, or the name of a shipped model.
 
@@ -331,4 +360,4 @@ def load_model(name: str, device: str = "cpu", code: Iterable[Path | str] = ()) 
     settings = config.experiment.model
     model = build(model_class(settings, files), config.outputs, settings, config.seed)
     restore(model, load_tensors(path / WEIGHTS), path / WEIGHTS)
-    return Trained(name, model.to(device_of(device)).eval(), config, _calibrated(path, config))
+    return Trained(name, model.to(device_of(device)).eval(), config, *_calibrated(path, config))

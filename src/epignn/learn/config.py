@@ -36,6 +36,22 @@ T = TypeVar("T")
 LARGEST = 2**53
 """Of whole numbers in settings; files of other programs hold no larger ones exactly."""
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
+ELSEWHERE = types.MappingProxyType(
+    {
+        "lr": "learning_rate",
+        "weight_decay": "decay",
+        "num_epochs": "epochs",
+        "max_epochs": "epochs",
+        "grad_clip": "clip",
+        "scheduler": "schedule",
+        "embedding_dim": "dim",
+        "hidden_dim": "dim",
+        "num_layers": "rounds",
+        "num_negs_per_pos": "negatives",
+        "num_negatives": "negatives",
+    }
+)
+"""What other libraries call a setting, and what it is called here."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +63,8 @@ class TrainConfig:
         batch_size: graphs, or heads, of a step.
         learning_rate: of Adam; the largest where a schedule changes it.
         decay: decoupled weight decay (AdamW); 0 is Adam.
-        schedule: `constant`, or `one_cycle`: up for three tenths of the steps, then down to nothing.
+        schedule: `constant`; `one_cycle`: up for three tenths of the steps, then down to nothing; or `plateau`: a
+            quarter each time that validation has not risen for `patience` epochs, twice, before a start ends.
         clip: largest norm of the gradient; 0 sets no limit.
         starts: train from so many initial values, one after the other; of all their epochs validation chooses one.
         average: how slowly a moving average of the weights follows them, below 1; the average is what is kept.
@@ -66,8 +83,10 @@ class TrainConfig:
     patience: int = 0
 
     def __post_init__(self) -> None:
-        if self.schedule not in ("constant", "one_cycle"):
-            raise BadArgument(f"schedule must be constant or one_cycle, not {self.schedule!r}.")
+        if self.schedule not in ("constant", "one_cycle", "plateau"):
+            raise BadArgument(f"schedule must be constant, one_cycle or plateau, not {self.schedule!r}.")
+        if self.schedule == "plateau" and not self.patience:
+            raise BadArgument("the schedule plateau needs a patience: how many epochs validation may not rise.")
         if min(self.epochs, self.batch_size, self.starts) < 1 or self.learning_rate <= 0:
             raise BadArgument("epochs, batch_size and starts must be 1 or more, learning_rate above 0.")
         if not 0 <= self.average < 1:
@@ -121,15 +140,24 @@ def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Pat
     if _kind(wanted, "objective") != _kind(values, "objective"):
         values["objective"] = {}  # what the file sets is for another kind
     if (model := _kind(wanted, "model") or "epignn") != (_kind(values, "model") or "epignn"):
-        task = task_kind(str(_entry(wanted, "data", "task") or "rcc8"))
-        learns = _kind(wanted, "objective") or TASKS.get(task, files).objective
-        recipe = MODELS.get(model, files).recipes.get(learns)
+        task = str(_entry(wanted, "data", "task") or "rcc8")
+        learns = _kind(wanted, "objective") or TASKS.get(task_kind(task), files).objective
+        recipe = _recipe(MODELS.get(model, files), learns, task)
         values |= {"model": {}} if recipe is None else {"model": {}, "objective": {}, "training": {}}
         for text in recipe or ():
             override(values, text)
     for text in overrides:
         override(values, text)
     return from_dict(values, f"{path} with --set" if overrides else str(path), files)
+
+
+def _recipe(model: type[Model], learns: str, task: str) -> tuple[str, ...] | None:
+    """How a model is trained: for what it learns, then what differs for the family of a task, then for the task."""
+    family, colon, version = task.casefold().partition(":")
+    family = SAME.get(family, family)
+    found = [model.recipes.get(key) for key in (learns, f"{learns} {family}", f"{learns} {family}{colon}{version}")]
+    told = [one for one in dict.fromkeys(found) if one is not None]
+    return tuple(text for one in told for text in one) if told else None
 
 
 def _entry(values: dict[str, Any], section: str, key: str) -> Any:
@@ -173,10 +201,9 @@ def experiment_for(
             raise BadArgument(f"--preset takes best or paper, or a .toml file, not {preset!r}.")
         family, _, version = what.partition(":")
         base = SAME.get(family.casefold(), family.casefold())
-        own = f"{base}-{version}" + ("-paper" if preset == "paper" else "")
-        if preset == "paper" and own not in known:
-            raise BadArgument(f"the paper has no settings for {what}; leave --preset out, or name a .toml file.")
-        name = preset if preset.endswith(".toml") else own if own in known else "links"
+        end = "-paper" if preset == "paper" else ""
+        own = f"{base}-{version}{end}"
+        name = preset if preset.endswith(".toml") else own if own in known else f"links{end}"
         return load_experiment(name, (task, *overrides), code)
     base, words = "rcc8", []
     if kind is TASKS.get("files"):
@@ -279,6 +306,8 @@ def built(kind: type[T], values: dict[str, Any], where: str, prefix: str = "") -
     hints = {name: hint for name, hint in typing.get_type_hints(kind).items() if name in known}
     found: dict[str, Any] = {}
     for key, value in values.items():
+        if (here := ELSEWHERE.get(key, "")) in hints and key not in hints:
+            raise BadFile(f"{prefix}{key} is called {prefix}{here} here.", where)
         if key not in hints:
             raise BadFile(str(unknown("key", prefix + key, [prefix + name for name in hints])), where)
         found[key] = _coerced(hints[key], value, where, prefix + key)

@@ -17,11 +17,14 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from epignn.errors import BadFile, EpignnError
 from epignn.learn.checkpoint import RunFolder
 from epignn.learn.config import TrainConfig
+from epignn.learn.group import Alone, Group
 from epignn.learn.objectives.api import Objective
 from epignn.models.api import Model
 
 START = 1_000_003
 """How far the seeds of several starts are apart."""
+COOLER, COOLINGS = 0.25, 2
+"""What `plateau` multiplies the learning rate by when validation no longer rises, and how often it does."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class _Progress:
     Attributes:
         start, epoch: the start that is trained, and its epochs that are done.
         best, metric: the best weights so far over all starts, and their validation; the latest among equals.
-        reached, risen: the best validation of this start, and the epoch in which it last rose.
+        reached, risen: the best validation of this start, and the epoch in which it last rose, or the rate fell.
+        cooled: how often the learning rate of this start fell since validation did not rise.
     """
 
     start: int = 0
@@ -68,11 +72,16 @@ class _Progress:
     metric: float = -math.inf
     reached: float = -math.inf
     risen: int = 0
+    cooled: int = 0
+
+    def stale(self, config: TrainConfig) -> bool:
+        """Whether validation has not risen for too long."""
+        return bool(config.patience) and self.epoch - self.risen >= config.patience
 
     def over(self, config: TrainConfig) -> bool:
-        """Whether this start has had its epochs, or its validation has not risen for too long."""
-        stale = bool(config.patience) and self.epoch - self.risen >= config.patience
-        return self.epoch == config.epochs or stale
+        """Whether this start has had its epochs, or its validation has not risen for too long at any rate."""
+        cools = config.schedule == "plateau" and self.cooled < COOLINGS
+        return self.epoch >= config.epochs or (self.stale(config) and not cools)
 
     def take(self, reached: float | None, model: torch.nn.Module) -> None:
         """Count an epoch."""
@@ -94,6 +103,7 @@ def fit(
     folder: RunFolder | None = None,
     device: torch.device | str = "cpu",
     report: Callable[[Epoch], None] | None = None,
+    group: Group | None = None,
 ) -> Model:
     """Train a model and return the one of the best validation, the latest among equals.
 
@@ -105,16 +115,18 @@ def fit(
         folder: where the run is kept; one that was interrupted there goes on.
         device: where the model is trained.
         report: called after every epoch.
+        group: the processes that train it together; the first of them validates and keeps the run.
 
     Raises:
         Diverged: the loss became infinite or not a number; the folder keeps the last good weights.
     """
-    run = _Progress()
-    trainer = _Trainer(make(seed).to(device), objective, config)
+    run, them = _Progress(), group or Alone()
+    trainer = _Trainer(make(seed).to(device), objective, config, them)
     if folder is not None and (state := folder.load_state()) is not None:
         try:
             run = _Progress(**state["run"], best=state["best"] or None)
             trainer.load(state)
+            trainer.cool(run.cooled)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
             told = str(error).partition("\n")[0][:200]
             raise BadFile(
@@ -125,25 +137,29 @@ def fit(
         if run.over(config):
             if run.start + 1 == config.starts:
                 break
-            run.start, run.epoch, run.reached, run.risen = run.start + 1, 0, -math.inf, 0
-            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config)
+            run.start, run.epoch, run.reached, run.risen, run.cooled = run.start + 1, 0, -math.inf, 0, 0
+            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config, them)
         number = run.start * config.epochs + run.epoch
         clock, cpu = time.perf_counter(), time.process_time()
         loss = trainer.epoch(seed, number)
         with torch.no_grad():
-            reached = objective.validate(trainer.kept.eval())
+            reached = them.same(objective.validate(trainer.kept.eval()) if them.rank == 0 else None)
         trainer.kept.train()
+        rate = trainer.rate
         run.take(reached, trainer.kept)
+        if config.schedule == "plateau" and run.stale(config) and not run.over(config):
+            run.cooled, run.risen = run.cooled + 1, run.epoch
+            trainer.cool(run.cooled)
         now = time.perf_counter()
-        if folder is not None:
-            entry = {"epoch": number + 1, "loss": loss, "validation": reached, "learning_rate": trainer.rate}
+        if folder is not None and them.rank == 0:
+            entry = {"epoch": number + 1, "loss": loss, "validation": reached, "learning_rate": rate}
             spent = {"seconds": round(now - clock, 3), "cpu_seconds": round(time.process_time() - cpu, 3)}
             folder.save_epoch(run.best or {}, {**entry, **spent}, _state(run, trainer))
-        if report is not None:
+        if report is not None and them.rank == 0:
             ran += 1
             left = (now - began) / ran * (epochs - number - 1)
             speed = len(objective) / (now - clock)
-            report(Epoch(number + 1, epochs, loss, reached, now - clock, speed, trainer.rate, left))
+            report(Epoch(number + 1, epochs, loss, reached, now - clock, speed, rate, left))
     model = trainer.model
     model.load_state_dict(run.best or model.state_dict())
     return model.eval()
@@ -152,8 +168,8 @@ def fit(
 class _Trainer:
     """A model of one start, and what trains it: torch's AdamW, a schedule, and an average of the weights."""
 
-    def __init__(self, model: Model, objective: Objective, config: TrainConfig) -> None:
-        self.model, self.objective, self.config = model.train(), objective, config
+    def __init__(self, model: Model, objective: Objective, config: TrainConfig, group: Group) -> None:
+        self.model, self.objective, self.config, self.group = model.train(), objective, config, group
         self.steps = math.ceil(len(objective) / config.batch_size)
         self.counts = not any(p.requires_grad for p in model.parameters())
         parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]
@@ -184,6 +200,12 @@ class _Trainer:
         """The learning rate of the next step."""
         return float(self.optimiser.param_groups[0]["lr"])
 
+    def cool(self, times: int) -> None:
+        """Lower a constant learning rate, so many times in all."""
+        if self.config.schedule == "plateau":
+            for group in self.optimiser.param_groups:
+                group["lr"] = self.config.learning_rate * COOLER**times
+
     def epoch(self, seed: int, number: int) -> float:
         """One pass over the training data; returns the mean loss. What a model draws depends on the epoch, too."""
         with torch.random.fork_rng(devices=[]):
@@ -199,9 +221,7 @@ class _Trainer:
     def _steps(self, seed: int, number: int) -> float:
         total, steps = torch.zeros((), device=self.model.device), 0
         for batch in self.objective.batches(self.config.batch_size, seed, number):
-            loss = self.objective.loss(self.model, batch)
-            self.optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss = self.group.gradient(self.objective, self.model, batch)
             if self.config.clip:
                 torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
             self.optimiser.step()
@@ -209,7 +229,7 @@ class _Trainer:
                 self.schedule.step()
             if self.average is not None:
                 self.average.update_parameters(self.model)
-            total += loss.detach()
+            total += loss
             steps += 1
         mean = float(total) / max(steps, 1)
         if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in self.model.parameters()):

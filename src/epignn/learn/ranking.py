@@ -1,6 +1,6 @@
 """Where an answer ranks among its rivals, and the metrics that follow; ties are averaged over all their orders."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,11 @@ class Ranks:
     def first(self, count: int) -> "Ranks":
         """Those of the first questions."""
         return Ranks(self.better[:count], self.ties[:count], self.rivals[:count])
+
+
+def together(parts: Sequence[Ranks]) -> Ranks:
+    """The ranks of several sets of questions as those of one."""
+    return Ranks(*np.concatenate([part.columns for part in parts], 1))
 
 
 def stand(scores: NDArray[np.floating], answer: NDArray[np.floating], rival: NDArray[np.bool_]) -> Ranks:

@@ -25,6 +25,7 @@ from epignn.learn.checkpoint import (
 )
 from epignn.learn.config import Experiment, model_class
 from epignn.learn.fit import Epoch, fit
+from epignn.learn.group import Alone, Group
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import Objective
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
@@ -33,6 +34,8 @@ from epignn.models.api import build, device_of
 from epignn.tasks.api import GraphTask, Report
 
 Files = Iterable[Path | str]
+RISE = 0.005
+"""What validation has to gain in the last quarter of all epochs for a run to be still improving."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,15 @@ class Run:
         """The epoch that was kept: of the best validation, the latest among equals."""
         return max(self.history, key=lambda epoch: (epoch["validation"] or 0.0, epoch["epoch"]))
 
+    @property
+    def rising(self) -> bool:
+        """Whether one start had all its epochs, and validation still rose by `RISE` in their last quarter."""
+        training, count = self.trained.experiment.training, len(self.history)
+        values = [epoch["validation"] or 0.0 for epoch in self.history]
+        if training.starts > 1 or count < max(training.epochs, 4):
+            return False
+        return max(values[-(count // 4) :]) - max(values[: -(count // 4)]) >= RISE
+
 
 def objective_of(
     experiment: Experiment, seed: int, device: str = "cpu", code: Files = (), report: Report | None = None
@@ -74,6 +86,7 @@ def objective_of(
         device_of(device),
         report,
     )
+    kind.admit(objective, experiment.model)
     return objective
 
 
@@ -101,10 +114,11 @@ def train(
     code: Files = (),
     record: dict[str, Any] | None = None,
     report: Callable[[Epoch], None] | None = None,
+    group: Group | None = None,
 ) -> Run:
     """Train the model of an experiment, calibrate it, and keep both in a run folder if one is named.
 
-    A run that was interrupted in its folder goes on; one that had ended is only finished.
+    A run that was interrupted in its folder goes on, and so does one that had ended, if it now has more epochs.
 
     Args:
         experiment: model and training.
@@ -115,12 +129,14 @@ def train(
         code: files whose classes the experiment names.
         record: how it is made, for the folder.
         report: called after every epoch.
+        group: the processes that train it together, each of which calls this with the same arguments.
 
     Raises:
         Busy: another process trains in the folder.
     """
-    with nullcontext() if out is None else _alone(out):
-        return _train(experiment, objective, seed, out, device, code, record, report)
+    them = group or Alone()
+    with nullcontext() if out is None or them.rank else _alone(out):
+        return _train(experiment, objective, seed, out, device, code, record, report, them)
 
 
 @contextmanager
@@ -140,6 +156,7 @@ def _train(
     code: Files,
     record: dict[str, Any] | None,
     report: Callable[[Epoch], None] | None,
+    group: Group,
 ) -> Run:
     files = allowed(code)
     kind = model_class(experiment.model, files)
@@ -163,10 +180,11 @@ def _train(
         folder=folder,
         device=device_of(device),
         report=keep,
+        group=group,
     )
     with torch.no_grad():
-        calibration = objective.calibrate(model)
-    if out is not None:
+        calibration = objective.calibrate(model) if group.rank == 0 else None
+    if out is not None and group.rank == 0:
         history = read_history(out)
         if ran or not (out / CALIBRATION).exists():
             reached = max((epoch["validation"] or 0.0 for epoch in history), default=0.0)
@@ -176,5 +194,6 @@ def _train(
             if calibration is not None:
                 save_calibration(out, calibration)  # last: where it is missing, all of this is done again
     name = experiment.name if out is None else str(out)
-    trained = Trained(name, model, config, None if calibration is None else calibration.temperature)
+    chosen = () if calibration is None else (calibration.temperature, calibration.answers)
+    trained = Trained(name, model, config, *chosen)
     return Run(trained, objective, history, calibration, ended_before=not ran)

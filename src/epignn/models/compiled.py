@@ -52,24 +52,25 @@ def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) 
 
 
 class HeadPasses:
-    """Many passes over one knowledge graph with the same weights, without gradients unless `keep` is set.
+    """Many passes over one knowledge graph with the same weights.
 
     What does not depend on the head, the states of a pass without one, is computed once (native/heads.hpp).
     """
 
-    def __init__(self, edges: Edges, matrices: Tensor, passing: Passing, keep: bool = False) -> None:
+    def __init__(self, edges: Edges, matrices: Tensor, passing: Passing) -> None:
         self.edges, self.matrices = edges, matrices.detach().contiguous()
         relations, facets, size, _ = matrices.shape
         arrays = [a.ctypes.data for a in (edges.offset, edges.source, edges.label)]
-        options = (passing.rounds, passing.self_message, passing.silent, passing.pooling == "min")
-        graph = _native().head_graph(len(edges.offset) - 1, relations, facets, size, *options, *arrays)
+        options = (passing.self_message, passing.silent, passing.pooling == "min")
+        sizes = (relations, facets, size, passing.rounds, passing.counting)
+        graph = _native().head_graph(len(edges.offset) - 1, *sizes, *options, *arrays)
         make = getattr(_native(), f"HeadPasses{_kind(matrices).capitalize()}")
-        self.passes = make(graph, *_pointers([self.matrices]), keep)
+        self.passes = make(graph, *_pointers([self.matrices]), torch.get_num_threads())
 
-    def states(self, heads: Heads) -> Tensor:
-        """(W, F, K): the wanted states."""
+    def states(self, heads: Heads, keep: bool = False) -> Tensor:
+        """(W, F, K): the wanted states; `keep` what `gradient` needs of these passes."""
         result = self.matrices.new_empty((len(heads.wanted), *self.matrices.shape[1:3]))
-        self.passes.forward(_head_batch(heads), *_pointers([result]), torch.get_num_threads())
+        self.passes.forward(_head_batch(heads), *_pointers([result]), keep, torch.get_num_threads())
         return result
 
     def gradient(self, heads: Heads, grad: Tensor) -> Tensor:
@@ -171,9 +172,9 @@ class _HeadStates(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, matrices: Tensor, edges: Edges, heads: Heads, passing: Passing) -> Tensor:
-        passes = HeadPasses(edges, matrices, passing, keep=bool(ctx.needs_input_grad[0]))
+        passes = HeadPasses(edges, matrices, passing)
         ctx.kept = passes, heads
-        return passes.states(heads)
+        return passes.states(heads, keep=bool(ctx.needs_input_grad[0]))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:

@@ -57,6 +57,9 @@ class EpiGNNConfig(ModelConfig):
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
         closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
             entities, composed in any order, with the same parameters.
+        weighted: every relation learns how much each facet counts in its score; without, all count alike.
+        counting: facets, the last ones, that pool the mean of what they receive instead, for links.
+        groups: facets learn as so many models of their own, for links, whose scores are added.
     """
 
     dim: int = 32
@@ -71,6 +74,9 @@ class EpiGNNConfig(ModelConfig):
     constrained: bool = True
     composition: str = "bilinear"
     closure: str = "directional"
+    weighted: bool = False
+    counting: int = 0
+    groups: int = 1
 
     def __post_init__(self) -> None:
         if self.dim < 1 or self.facets < 1 or self.dim % self.facets or self.dim // self.facets < 2:
@@ -78,6 +84,10 @@ class EpiGNNConfig(ModelConfig):
                 f"dim must be a multiple of facets, with at least 2 components each; got dim={self.dim}, "
                 f"facets={self.facets}."
             )
+        if self.groups < 1 or self.facets % self.groups:
+            raise BadArgument(f"facets must be a multiple of groups; got {self.facets} and {self.groups}.")
+        if not 0 <= self.counting <= self.facets:
+            raise BadArgument(f"counting must be at least 0 and at most facets, not {self.counting}.")
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise BadArgument(f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.")
@@ -157,9 +167,11 @@ def pool(values: Tensor, group: Tensor, groups: int, pooling: str, constrained: 
         values: (N, F, K) states.
         group: (N,) the group of each state; every group must occur.
         groups: how many there are.
-        pooling: `min` or `mul`, component by component.
+        pooling: `min`, `mul` or `mean`, component by component.
         constrained: normalise the result; without, it is the ablation of unconstrained embeddings.
     """
+    if pooling == "mean":
+        return normalise(values.new_zeros((groups, *values.shape[1:])).index_add(0, group, values))
     if pooling == "min":
         low = _minimum(values, group, groups)
         return normalise(low) if constrained else low
@@ -212,10 +224,17 @@ def message_passing(flow: Flow, states: Tensor, message: Message, passing: Passi
         if passing.self_message:
             own = torch.nonzero(knows[receives]).squeeze(-1)
             values, groups = torch.cat([states[receives[own]], values]), torch.cat([own, group])
-        pooled = pool(values, groups, len(receives), passing.pooling, passing.constrained)
+        pooled = _pool_facets(values, groups, len(receives), passing)
         states = states.index_copy(0, receives, pooled)
         knows = knows.index_fill(0, receives, True)
     return states
+
+
+def _pool_facets(values: Tensor, group: Tensor, groups: int, passing: Passing) -> Tensor:
+    """ψ; the last facets may count what they receive."""
+    first = values.shape[1] - passing.counting
+    pooled = pool(values[:, :first], group, groups, passing.pooling, passing.constrained)
+    return torch.cat([pooled, pool(values[:, first:], group, groups, "mean")], 1) if passing.counting else pooled
 
 
 def _level_by_level(flow: Flow, states: Tensor, message: Message, passing: Passing) -> Tensor:
@@ -271,6 +290,8 @@ class EpiGNN(Model):
             return nn.Parameter(torch.rand(shape).mul_(2).sub_(1))
 
         self.relation_RFK = uniform(relations, config.facets, size)
+        if config.weighted:
+            self.weight_RF = nn.Parameter(torch.zeros(relations, config.facets))
         if config.composition == "mlp":
             self.mlp = _mlp(size)
         else:
@@ -389,12 +410,18 @@ class EpiGNN(Model):
 
     # -- scores --
 
+    def weigh(self, vectors_RFK: Tensor) -> Tensor:
+        """(R, F, K): relation vectors times what each facet counts in the score, 1 on average."""
+        if not self.config.weighted:
+            return vectors_RFK
+        return vectors_RFK * (self.config.facets * self.weight_RF.softmax(-1)).unsqueeze(-1)
+
     def state_scores(self, states_NFK: Tensor, vectors_RFK: Tensor | None = None) -> Tensor:
         """(N, R): minus the cross-entropy of every state with every relation; high is likely.
 
         Unconstrained embeddings are no distributions; their softmax is compared.
         """
-        vectors = self.relation_vectors() if vectors_RFK is None else vectors_RFK
+        vectors = self.weigh(self.relation_vectors() if vectors_RFK is None else vectors_RFK)
         if self.config.constrained:
             return log_likelihood(states_NFK, vectors)
         return states_NFK.log_softmax(-1).flatten(1) @ vectors.softmax(-1).flatten(1).T
@@ -472,23 +499,37 @@ class EpiGNN(Model):
                 "link prediction takes a number of rounds, forward_only = true, composition = 'bilinear', "
                 "constrained = true and closure = 'directional'."
             )
-        return replace(config.passing, silent=config.silent)
+        return replace(config.passing, silent=config.silent, counting=config.counting)
 
     def rank(self, questions: Questions) -> Tensor:
-        """(Q, C): scores of candidates. A pass depends on its head alone: it answers all relations."""
-        matrices = right_matrices(self.relation_vectors(), self.composition_table())
-        passing = self.link_passing()
-        if (kernels := self._kernels()) is not None:
-            states = kernels.head_states(questions.edges, matrices, questions.heads, passing)
-        else:
-            states = head_states(questions.edges, matrices, questions.heads, passing)
-        row = torch.from_numpy(questions.row).to(states.device)
+        """(Q, C): scores of candidates."""
+        return self.rank_parts(questions).sum(0)
+
+    def rank_parts(self, questions: Questions) -> Tensor:
+        """(G, Q, C): scores of candidates by each group of facets.
+
+        A pass depends on its head alone: it answers all relations.
+        """
+        vectors = self.relation_vectors()
+        matrices, passing = right_matrices(vectors, self.composition_table()), self.link_passing()
+        form = head_states if (kernels := self._kernels()) is None else kernels.head_states
+        states = form(questions.edges, matrices, questions.heads, passing)
         relation = torch.from_numpy(questions.relation).to(states.device)
-        return self.state_scores(states)[row, relation[:, None]]
+        asked = self.weigh(vectors)[relation].view(len(relation), self.config.groups, -1)
+        logs = states.clamp_min(LOG_FLOOR).log().view(len(states), self.config.groups, -1)
+        return torch.cat(list(_candidate_scores(logs, asked, questions)), 1)
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph, one pass a head."""
         return PassScorer(self, graph)
+
+
+def _candidate_scores(logs_WGN: Tensor, asked_QGN: Tensor, questions: Questions) -> Iterator[Tensor]:
+    """(G, Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
+    row = torch.tensor(questions.row, device=logs_WGN.device)
+    for wanted, asked in questions.by_head():
+        found = torch.einsum("qgn,wgn->gqw", asked_QGN[asked], logs_WGN[wanted])
+        yield found.gather(2, (row[asked] - wanted.start).expand(len(found), -1, -1))
 
 
 def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) -> Tensor:
@@ -525,8 +566,9 @@ class PassScorer:
         self.nodes, passing = len(graph.entities), model.link_passing()
         self.chunk = max(1, self.MEMORY // (4 * 3 * self.nodes * model.config.dim))
         with torch.no_grad():
-            self.vectors = model.relation_vectors()
-            matrices = right_matrices(self.vectors, model.composition_table())
+            vectors = model.relation_vectors()
+            matrices = right_matrices(vectors, model.composition_table())
+            self.vectors = model.weigh(vectors)
         kernels = model._kernels()
         if kernels is not None:
             self._states = kernels.HeadPasses(graph.edges, matrices, passing).states

@@ -17,6 +17,7 @@ class Passing:
         self_message: pool the former state of a node with the messages it receives.
         silent: nodes that know nothing of the start send nothing.
         constrained: states are probability distributions.
+        counting: facets, the last ones, that are pooled by mean instead; for links alone.
     """
 
     pooling: str
@@ -24,6 +25,7 @@ class Passing:
     self_message: bool
     silent: bool = False
     constrained: bool = True
+    counting: int = 0
 
 
 @dataclass(frozen=True, eq=False)

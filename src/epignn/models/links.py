@@ -1,6 +1,6 @@
 """Questions about links: passes of message passing from several heads over one knowledge graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,7 @@ class Questions:
     Attributes:
         edges: over which messages pass.
         heads: the passes that answer them.
-        relation: (Q) of each question; inverses are numbered after the relations.
+        relation: (Q) of each question, in the order of the passes; inverses are numbered after the relations.
         row: (Q, C) where the candidates of a question stand among the wanted nodes of all passes.
     """
 
@@ -78,6 +78,18 @@ class Questions:
         row = np.broadcast_to(np.arange(nodes), (len(relations), nodes))
         return cls(graph.edges, Heads.everything([head], nodes), relations.astype(np.int64), row)
 
+    def of_heads(self, first: int, last: int) -> tuple["Questions", slice]:
+        """The questions of the passes from `first` up to `last`, and which rows of all they are."""
+        heads, begin = self.heads, self.heads.wanted_offset[first]
+        passes = Heads.of(
+            heads.head[first:last],
+            [heads.left_out_by(h) for h in range(first, last)],
+            [heads.wanted_by(h) for h in range(first, last)],
+        )
+        places = np.searchsorted(self.row[:, 0], [begin, heads.wanted_offset[last]])  # questions come by head
+        rows = slice(*places.tolist())
+        return Questions(self.edges, passes, self.relation[rows], self.row[rows] - begin), rows
+
     @property
     def candidate(self) -> NDArray[np.int64]:
         """(Q, C): the candidates themselves, as nodes."""
@@ -87,3 +99,33 @@ class Questions:
     def of_head(self) -> NDArray[np.int64]:
         """(Q): the pass that each question belongs to."""
         return np.searchsorted(self.heads.wanted_offset, self.row[:, 0], side="right") - 1
+
+    def by_head(self) -> Iterator[tuple[slice, slice]]:
+        """The wanted rows of each pass, and its questions, which are asked in the order of the passes."""
+        first = np.searchsorted(self.of_head, np.arange(len(self.heads) + 1))
+        begin = self.heads.wanted_offset
+        for h in range(len(self.heads)):
+            yield slice(int(begin[h]), int(begin[h + 1])), slice(int(first[h]), int(first[h + 1]))
+
+    def passes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """For models that make a pass for every head and relation that is asked.
+
+        Returns:
+            place: (P) which of the heads each pass starts at.
+            relation: (P) what it asks.
+            pass_of: (Q) the pass of each question.
+        """
+        asked = self.of_head * (int(self.relation.max(initial=0)) + 1) + self.relation
+        _, first, pass_of = np.unique(asked, return_index=True, return_inverse=True)
+        return self.of_head[first], self.relation[first], pass_of
+
+    def open_edges(self, place: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(P, E): which edges each pass may use: all but what its head leaves out."""
+        heads, number = self.heads, np.arange(len(place))
+        first = heads.left_out_offset[place]
+        count = heads.left_out_offset[place + 1] - first
+        before = np.cumsum(count) - count
+        left_out = heads.left_out[np.repeat(first - before, count) + np.arange(count.sum())]
+        stays = np.ones((len(place), len(self.edges.source)), dtype=bool)
+        stays[np.repeat(number, count), left_out] = False
+        return stays

@@ -31,8 +31,15 @@ def calculus_dict(calculus: Calculus) -> dict[str, Any]:
 
 
 def rules_list(rules: RuleSet) -> list[dict[str, Any]]:
-    """Rules in words, with what speaks for each."""
+    """Rules in words and by their relations, with what speaks for each."""
     return [
-        {"text": rules.describe(r), "weight": r.weight, "support": r.support, "confidence": r.confidence}
+        {
+            "text": rules.describe(r),
+            "body": [rules.relations[r.left], rules.relations[r.right]],
+            "head": rules.relations[r.head],
+            "weight": r.weight,
+            "support": r.support,
+            "confidence": r.confidence,
+        }
         for r in rules.rules
     ]

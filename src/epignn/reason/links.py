@@ -1,7 +1,7 @@
-"""Links: who is the tail of (head, relation, ?) in a knowledge graph, asked of a trained model."""
+"""Links: who is the tail of (head, relation, ?) in a knowledge graph, asked of one trained model or of several."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, Self, final
 
@@ -9,79 +9,189 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.graph import Graph, Ints, Known, Side, both_sides
-from epignn.errors import BadArgument, unknown
+from epignn.errors import BadArgument
 from epignn.explain.support import Path, PathFinder
-from epignn.learn.calibrate import softmax
+from epignn.learn.answers import several
 from epignn.learn.checkpoint import Trained, load_model
-from epignn.learn.protocols import (
-    Negatives,
-    by_head,
-    load_negatives,
-    measure,
-    save_negatives,
-    stored_negatives,
-)
+from epignn.learn.config import load_experiment
+from epignn.learn.fit import Epoch
+from epignn.learn.objectives.rank import Rank, RankConfig
+from epignn.learn.protocols import Negatives, load_negatives, measure, save_negatives, stored_negatives
+from epignn.learn.run import Run, train
+from epignn.learn.scorers import Mean, scorer_of, translated
+from epignn.models.api import Scorer, device_of
 from epignn.models.baselines import BASELINES
 from epignn.models.epignn import EpiGNN
+from epignn.reason.answers import Answers, LinkAnswer
+from epignn.reason.rows import frame, library_of, pairs, read_rows
 from epignn.tasks import task_of
 from epignn.tasks.api import LinkTask, Report
-from epignn.tasks.links import read_graph
+from epignn.tasks.links import graph_of, hold_out, read_graph
 
-
-@dataclass(frozen=True)
-class LinkAnswer:
-    """One answer to a question.
-
-    Attributes:
-        head, relation: the question.
-        rank: from 1 for the likeliest.
-        tail: the entity.
-        score: of the model; high is likely.
-        probability: that this is the answer, given that the question has one which the graph does not state.
-        known: whether the graph states it.
-        path: the facts that support it most, or None where no short path leads to it or none was asked for.
-    """
-
-    head: str
-    relation: str
-    rank: int
-    tail: str
-    score: float
-    probability: float
-    known: bool
-    path: Path | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values; the path in words."""
-        return {**vars(self), "path": str(self.path) if self.path is not None else ""}
+Question = tuple[str, str]
+ROWS = 200_000
+"""About so many answers are held at once."""
 
 
 @final
 class Links:
-    """A trained link prediction model.
+    """Trained link prediction models; of several, the mean of their normalised scores answers.
 
     Args:
-        trained: the model; the graphs that it is asked about may be new to it.
+        trained: a model; the graphs that it is asked about may be new to it.
+        others: further ones.
     """
 
-    def __init__(self, trained: Trained) -> None:
-        if not trained.config.ranks:
-            raise BadArgument(f"{trained.name} classifies graphs; a model for links is trained on triples.")
+    def __init__(self, trained: Trained, *others: Trained) -> None:
+        self.models = (trained, *others)
+        for model in self.models:
+            if not model.config.ranks:
+                raise BadArgument(f"{model.name} classifies graphs; a model for links is trained on triples.")
         self.trained = trained
+        self.graph_: Graph | None = None
+        self.held_out_: Side | None = None
+        self.run_: Run | None = None
+        self._like: str | None = None
+        self._asked: tuple[Graph, tuple[Any, ...], _Asking] | None = None
 
     @classmethod
     def load(cls, name: str, device: str = "cpu", code: Iterable[FilePath | str] = ()) -> Self:
-        """One that was trained before: a run folder, or a weights file in one."""
-        return cls(load_model(name, device, code))
+        """One that was trained before: a run folder, or a weights file in one; several with commas between."""
+        names = [name] if FilePath(name).exists() else name.split(",")
+        return cls(*(load_model(one, device, code) for one in names))
 
-    def graph(self, path: FilePath, skip_unknown: bool = False) -> tuple[Graph, list[str]]:
-        """The facts of a file in the model's relations, and notes on what was passed over."""
-        return read_graph(path, self.trained.relations, skip_unknown)
+    @classmethod
+    def fit(
+        cls,
+        triples: Any,
+        *,
+        settings: Sequence[str] = (),
+        seed: int = 0,
+        out: FilePath | None = None,
+        device: str = "cpu",
+        report: Callable[[Epoch], None] | None = None,
+    ) -> Self:
+        """Train a model on triples of one's own; a tenth is held out for validation, a tenth for the test.
+
+        Args:
+            triples: a list of (head, relation, tail), a data frame of pandas or polars with these columns or with
+                three columns, or the path of a file.
+            settings: as given to `epignn train --set`, such as `training.epochs=100`.
+            seed: of initial values and of what is held out.
+            out: a run folder, which `load` reads and an interrupted run goes on from.
+            device: where the model is trained.
+            report: called after every epoch.
+
+        The result knows all triples that were given: `predict` asks about them. `held_out_` has what was held out,
+        `run_` the history.
+        """
+        file, like = read_rows(triples)
+        experiment = load_experiment("links", settings)
+        if not isinstance(experiment.objective, RankConfig):
+            raise BadArgument(f"links are learnt by objective.kind = 'rank', not {experiment.objective.kind!r}.")
+        links = hold_out(file, seed)
+        objective = Rank(experiment.objective, links.train, device_of(device))
+        run = train(experiment, objective, seed=seed, out=out, device=device, report=report)
+        found = cls(run.trained)
+        found.run_, found.held_out_, found._like = run, links.test, like
+        found.graph_, _ = graph_of(file, run.trained.relations)
+        return found
+
+    def predict(
+        self,
+        heads: Any,
+        relation: Any,
+        top: int = 10,
+        *,
+        graph: Any = None,
+        include_known: bool = False,
+        paths: bool = False,
+    ) -> Any:
+        """The likeliest tails of some heads.
+
+        Args:
+            heads: an entity, or a list or column of them.
+            relation: asked of every head; or a list or column with one for each head. `name^-1` asks backwards.
+            top: how many answers to each.
+            graph: the facts, in any form that `fit` takes; those of `fit` where left out. Entities may be new.
+            include_known: rank what the graph states too.
+            paths: tell the path of facts that supports each answer.
+
+        Returns:
+            A list of `LinkAnswer` for lists; a data frame of the library that heads or triples came from.
+        """
+        like = library_of(heads) or self._like
+        facts = self.graph_
+        if graph is not None:
+            file, named = read_rows(graph)
+            facts, like = graph_of(file, self.relations)[0], like or named
+        if facts is None:
+            raise BadArgument("which facts? Give graph=, a list of triples, a data frame or a file.")
+        found = self.answer(facts, pairs(heads, relation), top, include_known, paths)
+        return found if like is None else frame([one.to_dict() for one in found], like, paths)
+
+    @property
+    def name(self) -> str:
+        """The name of the model, or of all."""
+        return ",".join(model.name for model in self.models)
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """All relations that a model knows."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.relations))
+
+    def graph(self, path: FilePath) -> tuple[Graph, list[str]]:
+        """The facts of a file, with the model's relations first, and notes on what a person should know."""
+        return read_graph(path, self.relations)
+
+    def scorer(self, graph: Graph) -> Scorer:
+        """What scores all entities of a graph; relations that no model knows tell nothing."""
+        each = [scorer_of(model.model, model.relations, graph) for model in self.models]
+        return each[0] if len(each) == 1 else Mean(each)
+
+    # -- answers --
+
+    def answers(
+        self,
+        graph: Graph,
+        questions: Sequence[tuple[int, Ints]],
+        top: int = 10,
+        include_known: bool = False,
+        least: float = 0.0,
+        report: Report | None = None,
+    ) -> Iterator[Answers]:
+        """The likeliest answers to questions of many heads, in parts, as they are found.
+
+        Args:
+            graph: the facts.
+            questions: heads, each with the relations that are asked of it, by number.
+            top: how many answers to each.
+            include_known: rank what the graph states too.
+            least: leave out answers of a smaller probability.
+            report: called with heads done and heads in all.
+        """
+        if top < 1:
+            raise BadArgument(f"top must be 1 or more, not {top}.")
+        asking = self._asking(graph, top, include_known, least)
+        first = rows = 0
+        for done, (_, relations) in enumerate(questions, 1):
+            rows += top * len(relations)
+            if done - first >= asking.chunk or rows >= ROWS or done == len(questions):
+                yield asking.ask(questions[first:done])
+                first, rows = done, 0
+            if report is not None:
+                report(done, len(questions))
+
+    def _asking(self, graph: Graph, *how: Any) -> "_Asking":
+        """What questions about a graph share; kept, because all shards of a table ask the same graph."""
+        if self._asked is None or self._asked[0] is not graph or self._asked[1] != how:
+            self._asked = graph, how, _Asking(self, graph, *how)
+        return self._asked[2]
 
     def answer(
         self,
         graph: Graph,
-        questions: Sequence[tuple[str, str]],
+        questions: Sequence[Question],
         top: int = 10,
         include_known: bool = False,
         paths: bool = True,
@@ -90,73 +200,183 @@ class Links:
         """The likeliest answers to each (head, relation), in the order of the questions.
 
         Args:
-            graph: the facts, over the relations that the model knows.
+            graph: the facts.
             questions: names of head and relation; `relation^-1` asks for the heads of a tail.
             top: how many answers to each.
             include_known: rank what the graph states too.
             paths: find the supporting path of each answer, where the model composes relations.
             report: called with heads done and heads in all.
         """
-        if top < 1:
-            raise BadArgument(f"top must be 1 or more, not {top}.")
-        rows = [(graph.entity(head), graph.relation(relation), 0) for head, relation in questions]
-        asked = np.array(rows, dtype=np.int32).reshape(-1, 3)
-        known = Known([graph.facts], len(graph.entities), len(graph.relations))
-        model = self.trained.model
-        finder = PathFinder(graph, model) if paths and isinstance(model, EpiGNN) else None
-        found: dict[int, list[LinkAnswer]] = {}
-        for places, scores in by_head(asked, model.scorer(graph), report):
-            for row, line in zip(places.tolist(), scores, strict=True):
-                head, relation = int(asked[row, 0]), int(asked[row, 1])
-                stated = known.answers(head, relation)
-                chances = probabilities(line, stated, self.trained.temperature, include_known)
-                order = np.argsort(-chances, kind="stable")[:top]
-                order = order[chances[order] > 0]
-                found[row] = [
-                    LinkAnswer(
-                        head=questions[row][0],
-                        relation=questions[row][1],
-                        rank=rank,
-                        tail=graph.entities[tail],
-                        score=float(line[tail]),
-                        probability=float(chances[tail]),
-                        known=bool(np.isin(tail, stated)),
-                        path=finder.best(head, relation, tail) if finder is not None and tail != head else None,
-                    )
-                    for rank, tail in enumerate(order.tolist(), 1)
-                ]
-        return [one for row in range(len(questions)) for one in found[row]]
+        asked = by_first_head(graph, questions)
+        finder = self.finder(graph) if paths else None
+        found: dict[Question, list[LinkAnswer]] = {}
+        for part in self.answers(graph, asked, top, include_known, report=report):
+            for one in part.rows(finder):
+                found.setdefault((one.head, one.relation), []).append(one)
+        return [one for question in questions for one in found.get(question, [])]
 
-    def stated(self, graph: Graph, questions: Sequence[tuple[str, str]]) -> int:
+    def finder(self, graph: Graph) -> "Support | None":
+        """What finds supporting paths in a graph; None where no model composes relations."""
+        for model in self.models:
+            if isinstance(model.model, EpiGNN):
+                own, number = translated(graph, model.relations)
+                return Support(PathFinder(own, model.model), number)
+        return None
+
+    def stated(self, graph: Graph, questions: Iterable[tuple[int, Ints]]) -> int:
         """How many answers of some questions the graph states already."""
-        known = Known([graph.facts], len(graph.entities), len(graph.relations))
-        return sum(len(known.answers(graph.entity(h), graph.relation(r))) for h, r in questions)
+        known = _stated(graph)
+        return sum(len(known.answers(head, int(r))) for head, relations in questions for r in relations)
 
-    def side(self, name: str) -> Side:
-        """The test side of a task, in the numbers of the model's relations.
+    # -- evaluation --
+
+    def side(self, name: str) -> tuple[Side, list[str]]:
+        """The test side of a task, and notes on what a person should know.
 
         Raises:
             BadArgument: the task has no links, or no test triples.
-            UnknownName: one of its relations is unknown to the model.
         """
         task = task_of(name)
         if not isinstance(task, LinkTask):
-            raise BadArgument(f"{name} holds labelled graphs; {self.trained.name} predicts links.")
+            raise BadArgument(f"{name} holds labelled graphs; {self.name} predicts links.")
         # The seed of the run holds out of a single file what was held out in training.
-        side = _renumbered(task.links(self.trained.seed).test, self.trained.relations)
-        if not len(side.test):
+        found = task.links(self.trained.seed)
+        for model in self.models[1:]:
+            if not np.array_equal(task.links(model.seed).test.test, found.test.test):
+                raise BadArgument(
+                    f"{self.trained.name} and {model.name} have other seeds, so that each was trained on test "
+                    f"triples of the other; they are compared on a folder with test.txt, not on {name}."
+                )
+        if not len(found.test.test):
             raise BadArgument(
                 f"{name} has no test triples; a folder has them in test.txt, or in that of its _ind twin."
             )
-        return side
+        strange = sorted(set(_used(found.test)) - set(self.relations))
+        if strange and not set(_used(found.test)) & set(self.relations):
+            raise BadArgument(f"{name} has no relation that {self.name} knows, such as {self.relations[0]!r}.")
+        notes = list(found.notes)
+        if strange and not any("never saw" in note for note in notes):
+            notes.append(f"{name}: training never saw {', '.join(map(repr, strange[:5]))}; chance answers there")
+        return found.test, notes
 
     def evaluate(
         self, side: Side, negatives: Negatives | None = None, report: Report | None = None
     ) -> dict[str, dict[str, float]]:
         """Every protocol, for the model and for scorers that learn nothing."""
         stored = negatives or stored_negatives(side)
-        found = {"model": measure(self.trained.model.scorer(side.graph), side, stored, report)}
+        found = {"model": measure(self.scorer(side.graph), side, stored, report)}
         return found | {name: measure(make(side.graph), side, stored) for name, make in BASELINES.items()}
+
+
+class Support:
+    """Finds supporting paths, asked in a graph's own numbers of relations."""
+
+    def __init__(self, finder: PathFinder, number: Ints) -> None:
+        self._finder, self._number = finder, number
+
+    def best(self, head: int, relation: int, tail: int) -> Path | None:
+        """The path from head to tail that fits a relation best; None where there is none, or none can be asked."""
+        own = int(self._number[relation])
+        return self._finder.best(head, own, tail) if own >= 0 and head != tail else None
+
+
+class _Asking:
+    """What the questions about one graph share."""
+
+    def __init__(self, links: Links, graph: Graph, top: int, include_known: bool, least: float) -> None:
+        self.graph, self.top, self.include_known, self.least = graph, top, include_known, least
+        self.models = links.models
+        self.scorers = [scorer_of(model.model, model.relations, graph) for model in links.models]
+        self.scorer = self.scorers[0] if len(self.scorers) == 1 else Mean(self.scorers)
+        self.chunk, self.known, self.usual = self.scorer.chunk, _stated(graph), several(graph)
+        learnt = set(links.relations)
+        self.learnt = np.array([name in learnt for name in graph.relations] * 2)
+
+    def ask(self, questions: Sequence[tuple[int, Ints]]) -> Answers:
+        """The answers of some heads, at most a chunk."""
+        self.scorer.prepare(np.unique(np.array([head for head, _ in questions], dtype=np.int32)))
+        parts = [self._of_head(head, relations) for head, relations in questions]
+        return Answers(self.graph, *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _of_head(self, head: int, relations: Ints) -> tuple[Any, ...]:
+        scores = np.array(self.scorer(head, relations), dtype=np.float32)
+        stated = [self.known.answers(head, int(relation)) for relation in relations]
+        scores[np.isnan(scores)] = -np.inf
+        if not self.include_known:
+            for line, known in zip(scores, stated, strict=True):
+                line[known] = -np.inf
+        order = _first(scores, self.top)
+        chances = self._chances(head, relations, scores, order)
+        row, rank = np.nonzero(np.take_along_axis(scores, order, 1) > -np.inf)
+        chance = chances[row, rank]
+        kept = np.flatnonzero(~(chance < self.least))
+        row, rank, chance = row[kept], rank[kept], chance[kept]
+        tail = order[row, rank].astype(np.int32)
+        known = np.array([t in stated[q] for q, t in zip(row.tolist(), tail.tolist(), strict=True)], dtype=bool)
+        heads = np.full(len(row), head, dtype=np.int32)
+        return heads, relations[row], (rank + 1).astype(np.int32), tail, chance, scores[row, tail], known
+
+    def _chances(
+        self, head: int, relations: Ints, scores: NDArray[np.float32], order: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """(Q, K): the mean of what the calibrated models say; no number where none is, or knows the relation."""
+        left_out, found = np.isneginf(scores), []
+        for model, scorer in zip(self.models, self.scorers, strict=True):
+            if model.answers is not None:
+                own = scores if len(self.models) == 1 else np.where(left_out, -np.inf, scorer(head, relations))
+                found.append(model.answers.chances(own, self.usual[relations], model.temperature, order))
+        if not found:
+            return np.full(order.shape, np.nan)
+        mean: NDArray[np.float64] = np.mean(found, axis=0)
+        mean[~self.learnt[relations]] = np.nan
+        return mean
+
+
+def _first(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """(Q, K): the entities of the highest scores, the first among equals first."""
+    count = min(count, scores.shape[1])
+    if count == scores.shape[1]:
+        return np.argsort(-scores, axis=1, kind="stable")
+    least = np.partition(scores, -count, axis=1)[:, -count]
+    order = np.empty((len(scores), count), dtype=np.intp)
+    for row, line in enumerate(scores):
+        better = np.flatnonzero(line > least[row])
+        equal = np.flatnonzero(line == least[row])[: count - len(better)]
+        places = np.sort(np.concatenate([better, equal]))
+        order[row] = places[np.argsort(-line[places], kind="stable")]
+    return order
+
+
+def _stated(graph: Graph) -> Known:
+    return Known([graph.facts], len(graph.entities), len(graph.relations))
+
+
+def _used(side: Side) -> list[str]:
+    """The relations of a side's triples."""
+    used = np.unique(np.concatenate([side.graph.facts[:, 1], side.test[:, 1]]))
+    return [side.graph.relations[r] for r in used.tolist()]
+
+
+def by_first_head(graph: Graph, questions: Iterable[Question]) -> list[tuple[int, Ints]]:
+    """Questions by head, in the order in which heads, and relations of each, occur first.
+
+    Raises:
+        UnknownName: the graph does not have an entity or a relation; with the near misses.
+    """
+    asked: dict[int, dict[int, None]] = {}
+    number: dict[str, int] = {}
+    for head, relation in questions:
+        if relation not in number:
+            number[relation] = graph.relation(relation)
+        asked.setdefault(graph.entity(head), {})[number[relation]] = None
+    return [(head, np.array(list(relations), dtype=np.int32)) for head, relations in asked.items()]
+
+
+def every_question(graph: Graph, relations: Sequence[str] = ()) -> list[tuple[int, Ints]]:
+    """All heads with some relations, or with all that occur in a fact."""
+    used = np.unique(graph.facts[:, 1]).astype(np.int32)
+    asked = np.array([graph.relation(name) for name in relations], dtype=np.int32) if relations else used
+    return [(head, asked) for head in range(len(graph.entities))]
 
 
 def negatives_of(side: Side, path: FilePath | None) -> Negatives:
@@ -167,27 +387,3 @@ def negatives_of(side: Side, path: FilePath | None) -> Negatives:
     if path is not None:
         save_negatives(path, drawn)
     return drawn
-
-
-def probabilities(
-    scores: NDArray[np.float32], stated: Ints, temperature: float, include_known: bool = False
-) -> NDArray[np.float64]:
-    """(V): the softmax of scores over entities; what is stated already has none, unless included."""
-    found = scores.astype(np.float64)
-    if not include_known:
-        found[stated] = -np.inf
-    return softmax(found[None], temperature)[0] if np.isfinite(found).any() else np.zeros(len(found))
-
-
-def _renumbered(side: Side, relations: tuple[str, ...]) -> Side:
-    """A side in the numbers of other relations, which must have all that it uses."""
-    if side.graph.relations == relations:
-        return side
-    groups = (side.graph.facts, side.valid, side.test)
-    number = {name: place for place, name in enumerate(relations)}
-    for relation in np.unique(np.concatenate([triples[:, 1] for triples in groups])).tolist():
-        if side.graph.relations[relation] not in number:
-            raise unknown("relation", side.graph.relations[relation], relations)
-    places = np.array([number.get(name, -1) for name in side.graph.relations], dtype=np.int32)
-    facts, valid, test = (np.stack([t[:, 0], places[t[:, 1]], t[:, 2]], 1) for t in groups)
-    return Side(replace(side.graph, relations=relations, facts=facts), valid, test)

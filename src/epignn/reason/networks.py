@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from epignn.calculus.network import Fact, Network
 from epignn.calculus.result import Result
@@ -17,6 +17,7 @@ from epignn.formats.facts import parse_facts
 from epignn.formats.networks import write_network
 from epignn.formats.rows import bytes_of_rows
 from epignn.kernels import Backend
+from epignn.workers.api import Tell
 
 Pair = tuple[str, str]
 ALGORITHMS: MappingProxyType[str, Callable[[Network, Sequence[Pair], str, Backend], Result]] = MappingProxyType(
@@ -55,6 +56,25 @@ def run(
     for name in query or ():
         network.position(name)
     return chosen(network, [query] if query else [], start, backend)
+
+
+class Several(NamedTuple):
+    """Networks, and what is asked of each; see `run`."""
+
+    networks: Sequence[Network]
+    algorithm: str
+    query: Pair | None
+    head: str
+    backend: Backend
+
+
+def run_several(asked: Several, tell: Tell) -> list[Result]:
+    """Run an algorithm on several networks: a job for workers."""
+    found = []
+    for network in asked.networks:
+        found.append(run(asked.algorithm, network, asked.query, asked.head, asked.backend).settled())
+        tell(1)
+    return found
 
 
 def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict[str, Any]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Curves = Mapping[str, Sequence[Sequence[float]]]
 """Lines by name; a point is x, and y for each seed."""
+Axis = tuple[Sequence[float], Sequence[tuple[float, str]]]
+"""Where each line crosses an axis, from 0 to 1, and what is written at which height."""
 Bands = Mapping[str, Sequence[tuple[float, float, float, float]]]
 """Lines by name; a point is x, y, and the ends of the interval of y."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -273,6 +275,37 @@ def relation_vectors(model: "EpiGNN", relations: Sequence[str], title: str) -> "
     axes.set_xlabel(f"facet, {size} components each")
     figure.suptitle(title)
     figure.colorbar(image, ax=axes, label="probability" if distributions else "value")
+    return figure
+
+
+def parallel(axes: Mapping[str, Axis], values: Sequence[float], what: str, title: str) -> "Figure":
+    """A line across parallel axes for each value, coloured by it; the last is on top.
+
+    Args:
+        axes: for each, where every line crosses it, and what is written beside it.
+        values: of the lines.
+        what: the values are.
+        title: of the whole.
+    """
+    import matplotlib
+    from matplotlib import cm, colors
+
+    figure = _figure(1.6 * len(axes) + 4, 4.2)
+    plot = figure.subplots()
+    norm = colors.Normalize(min(values), max(*values, min(values) + 1e-9))
+    crossed = np.array([heights for heights, _ in axes.values()]).T
+    for line, value in zip(crossed, values, strict=True):
+        plot.plot(range(len(axes)), line, color=matplotlib.colormaps["cividis"](norm(value)), linewidth=1.3)
+    for place, (_, ticks) in enumerate(axes.values()):
+        plot.axvline(place, color="#999999", linewidth=0.8, zorder=0)
+        for height, text in ticks:
+            plot.annotate(text, (place, height), fontsize="x-small", xytext=(3, 0), textcoords="offset points")
+    plot.set_xticks(range(len(axes)), [name.replace(".", ".\n", 1) for name in axes], fontsize="small")
+    plot.set_yticks([])
+    plot.set_xlim(-0.1, len(axes) - 0.6)
+    plot.spines[:].set_visible(False)
+    figure.colorbar(cm.ScalarMappable(norm, "cividis"), ax=plot, label=what)
+    figure.suptitle(title)
     return figure
 
 

@@ -10,17 +10,24 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from epignn.errors import BadFile
+from epignn.errors import BadArgument, BadFile
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.version import __version__
+
+RECORDS = "*.json"
+"""How the files of records are called."""
+
+
+CHANGED = "+"
+"""What stands behind a commit where the source has changes besides."""
 
 
 def circumstances() -> dict[str, Any]:
     """Versions, machine and commit, as they are now."""
     return {
         "epignn": __version__,
-        "commit": _commit(),
+        "commit": commit(),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
         "torch": _version("torch"),
@@ -37,9 +44,22 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _commit() -> str:
+def refuse_uncommitted() -> None:
+    """Refuse to record where the source has changes that are not committed.
+
+    Raises:
+        BadArgument: it has; outside of a source tree there are none.
+    """
+    if commit().endswith(CHANGED):
+        raise BadArgument(
+            "the source has changes that are not committed, so that no commit tells what was run. Commit them, "
+            "or record all the same with --dirty: tables mark such figures with a +."
+        )
+
+
+def commit() -> str:
     """The commit of the source tree; `+` where it has changes, `unknown` outside one."""
-    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=12"]
+    command = ["git", "describe", "--always", f"--dirty={CHANGED}", "--abbrev=12"]
     try:
         run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     except OSError:
@@ -80,7 +100,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_records(folder: Path, pattern: str = "*.json") -> list[dict[str, Any]]:
+def read_records(folder: Path, pattern: str = RECORDS) -> list[dict[str, Any]]:
     """All records of a folder, by name."""
     return [_read(path) for path in sorted(folder.glob(pattern))]
 

@@ -18,29 +18,24 @@ from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers, networks
 from epignn.distil.evaluate import accuracy
 from epignn.distil.learnt import distil
-from epignn.entries import allowed
 from epignn.errors import EpignnError, TooLarge
-from epignn.learn.checkpoint import WEIGHTS, Trained, load_model
-from epignn.learn.config import Experiment, load_experiment, model_class, recorded
+from epignn.learn.checkpoint import Trained, load_model
+from epignn.learn.config import Experiment, load_experiment
 from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
 from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
 from epignn.learn.run import objective_of, train
+from epignn.learn.scorers import scorer_of
 from epignn.models.api import Model
 from epignn.models.baselines import BASELINES
-from epignn.report.record import circumstances, forget_peak, peak_mb, read_records, write_record
-from epignn.report.suites import Suite, Variant, file_stem
+from epignn.report.plan import Plan, Row, rows_of
+from epignn.report.record import circumstances, forget_peak, peak_mb, write_record
+from epignn.report.suites import Suite
 from epignn.tasks.api import TEST_SEED, GraphTask, LinkTask
+from epignn.workers import Here, Results, Workers, run
 
 Say = Callable[[str], None]
 Record = dict[str, Any]
-QUICK = {
-    "classify": ("training.epochs=2",),
-    "rank": ("training.epochs=1", "objective.validation_triples=50", "model.dim=16", "model.facets=4"),
-}
-"""What a smoke test changes, by objective."""
-QUICK_PROBLEMS = "data.per_label=20"
-"""And of tasks that are generated."""
 LIMIT = 1800
 """Processor seconds that a model may take for the answers of a test cell: the paper's half an hour."""
 
@@ -72,70 +67,44 @@ def reproduce(
         say: called with what goes on.
         device: where models are trained.
         code: files that rows name models of.
+
+    Raises:
+        JobsFailed: some runs failed; the others were run.
     """
-    records = []
-    folder = results / (f"{name}-quick" if quick else name)
-    per_label = 5 if quick else suite.per_label
-    for variant in suite.variants:
-        if variant.baselines:
-            records.append(_baselines(variant, folder, say))
+    plan = Plan(rows_of(name, suite, seeds, results, runs, quick, device, code))
+    follow(plan, Here(), say).check("runs")
+    return [record for row in plan.rows if (record := row.record()) is not None]
+
+
+def follow(
+    plan: Plan, workers: Workers, say: Say, report: Callable[[int, int], None] | None = None
+) -> Results[int]:
+    """Run what a plan has to run; what fails is told by the result, after all else is done."""
+    for row in plan.rows:
+        if row.path in plan.known and not row.variant.baselines:
+            say(f"{row.name}: recorded already")
+    return run(workers, run_rows, plan.jobs, report, tell=say)
+
+
+def run_rows(rows: tuple[Row, ...], tell: Say) -> int:
+    """Train and test the model of some rows, and write a record for each: a job for workers."""
+    for row in rows:
+        if row.variant.baselines:
+            write_record(row.path, _baselines(row, tell))
             continue
-        experiment = _experiment(variant, quick, code)
-        for seed in seeds:
-            path = folder / f"{file_stem(variant.name)}_seed{seed}.json"
-            run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
-            record = next((record for record in _read(path) if _same(record, experiment, code)), None)
-            if record is None:
-                write_record(path, _run(variant, experiment, seed, suite.cells, per_label, run, say, device, code))
-                record = _read(path)[0]
-            else:
-                say(f"{variant.name}, seed {seed}: recorded already")
-            distils = suite.distil and experiment.model.kind == "epignn"
-            if distils and "distilled" not in record["cells"][0] and (run / WEIGHTS).exists():
-                say(f"{variant.name}, seed {seed}: distilling")
-                write_record(path, _with_distilled(record, load_model(str(run), code=code), per_label))
-                record = _read(path)[0]
-            records.append(record)
-    return records
+        if row.record() is None:
+            write_record(row.path, _run(row, tell))
+        record = row.record()
+        if record is not None and row.to_distil(record):
+            tell(f"{row.name}: distilling")
+            trained = load_model(str(row.run), code=row.code)
+            write_record(row.path, _with_distilled(record, trained, row.per_label))
+    return len(rows)
 
 
-def _experiment(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> Experiment:
-    """The experiment of a row, of no more epochs than all rows may have."""
-    settings = variant.settings
-    experiment = load_experiment(variant.experiment, settings, code)
-    if quick:
-        settings += QUICK[experiment.objective.kind]
-        settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
-        experiment = load_experiment(variant.experiment, settings, code)
-    training = experiment.training
-    counts = model_class(experiment.model, allowed([*code])).count is not Model.count  # an epoch is a candidate
-    if variant.epochs and training.epochs > variant.epochs and not counts:
-        experiment = replace(experiment, training=replace(training, epochs=variant.epochs))
-    return experiment
-
-
-def _read(path: Path) -> list[Record]:
-    return read_records(path.parent, path.name) if path.exists() else []
-
-
-def _same(record: Record, experiment: Experiment, code: Sequence[Path]) -> bool:
-    """Whether a record tells of this experiment; settings that it does not name are as by default."""
-    return recorded(record["experiment"], "the record", allowed(code)) == experiment
-
-
-def _run(
-    variant: Variant,
-    experiment: Experiment,
-    seed: int,
-    cells: Sequence[tuple[int, int]],
-    per_label: int,
-    run: Path,
-    say: Say,
-    device: str,
-    code: Sequence[Path],
-) -> Record:
+def _run(row: Row, say: Say) -> Record:
     """Train and test one model."""
-    about = f"{variant.name}, seed {seed}"
+    variant, about, experiment = row.variant, row.name, row.experiment()
     say(f"{about}: preparing")
     forget_peak()
 
@@ -145,8 +114,10 @@ def _run(
             f"{epoch.validation or 0:.4f}, {epoch.seconds_left:.0f} s left"
         )
 
-    objective = objective_of(experiment, seed, device, code)
-    found = train(experiment, objective, seed=seed, out=run, device=device, code=code, report=report)
+    objective = objective_of(experiment, row.seed, row.device, row.code)
+    found = train(
+        experiment, objective, seed=row.seed, out=row.run, device=row.device, code=row.code, report=report
+    )
     model, history = found.trained.model, found.history
     if variant.test_rounds:
         model.config = replace(model.config, rounds=variant.test_rounds)
@@ -154,7 +125,7 @@ def _run(
     return {
         "variant": variant.name,
         "experiment": experiment.to_dict(),
-        "seed": seed,
+        "seed": row.seed,
         **({"negatives_seed": NEGATIVES_SEED} if found.trained.config.ranks else {"test_seed": TEST_SEED}),
         "parameters": sum(p.numel() for p in model.parameters()),
         "epochs": len(history),
@@ -164,7 +135,7 @@ def _run(
         "device": str(model.device),
         "validation": found.best["validation"],
         "calibration": None if found.calibration is None else found.calibration.to_dict(),
-        "cells": measure_cells(found.trained, cells, per_label, lambda text: say(f"{about}: {text}")),
+        "cells": measure_cells(found.trained, row.cells, row.per_label, lambda text: say(f"{about}: {text}")),
         **circumstances(),
     }
 
@@ -175,7 +146,7 @@ def measure_cells(trained: Trained, cells: Sequence[tuple[int, int]], per_label:
     if isinstance(task, LinkTask):
         say("testing")
         side = task.links(trained.seed).test
-        return [{"k": 0, "b": 0, **measure(trained.model.scorer(side.graph), side)}]
+        return [{"k": 0, "b": 0, **measure(scorer_of(trained.model, trained.relations, side.graph), side)}]
     assert isinstance(task, GraphTask)
     found = []
     for k, b in cells:
@@ -239,17 +210,12 @@ def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:
     return {**record, "cells": cells}
 
 
-def _baselines(variant: Variant, folder: Path, say: Say) -> Record:
+def _baselines(row: Row, say: Say) -> Record:
     """What scorers that learn nothing reach on the links of a row."""
-    path = folder / f"{file_stem(variant.name)}.json"
-    if known := _read(path):
-        return known[0]
-    say(variant.name)
-    task = load_experiment(variant.experiment).data
+    say(row.name)
+    task = load_experiment(row.variant.experiment).data
     assert isinstance(task, LinkTask)
     side = task.links(0).test
     negatives = stored_negatives(side)
     told = {name: measure(make(side.graph), side, negatives) for name, make in BASELINES.items()}
-    record = {"variant": variant.name, "figures": told, **circumstances()}
-    write_record(path, record)
-    return record
+    return {"variant": row.variant.name, "figures": told, **circumstances()}

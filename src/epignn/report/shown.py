@@ -8,7 +8,7 @@ from typing import Any
 from epignn.errors import UnknownName, unknown
 from epignn.report import links, tables
 from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
-from epignn.report.record import read_records
+from epignn.report.record import RECORDS
 from epignn.report.suites import SUITES, Suite
 
 Record = dict[str, Any]
@@ -47,15 +47,15 @@ def suite_of(name: str) -> Suite:
     return suite_of_models(base, kinds_of(ALL))
 
 
-def recorded_suites(results: Path) -> dict[str, tuple[Suite, list[Record]]]:
-    """All suites of which something is recorded, with the records, by the names of their folders."""
+def recorded_suites(results: Path) -> dict[str, tuple[Suite, int]]:
+    """All suites of which something is recorded, and how many records, by the names of their folders."""
     found = {}
     for folder in sorted(path for path in results.iterdir() if path.is_dir()):
         try:
             suite = suite_of(folder.name)
         except UnknownName:  # a folder of something else
             continue
-        if records := read_records(folder):
+        if records := sum(1 for _ in folder.glob(RECORDS)):
             found[folder.name] = suite, records
     return found
 

@@ -5,53 +5,48 @@ is the authors' recipe, so a search can only leave it for something better by th
 """
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from epignn.entries import allowed
-from epignn.errors import BadArgument, lookup
-from epignn.files import make_folder, write_text
+from epignn.errors import lookup
+from epignn.files import write_text
 from epignn.learn.config import load_experiment, model_class
-from epignn.learn.fit import Diverged, Epoch
-from epignn.learn.objectives.classify import Classify, ClassifyConfig
-from epignn.learn.run import train
 from epignn.report.models import GROUNDS
-from epignn.report.record import circumstances, read_records, write_record
+from epignn.report.record import circumstances, write_record
+from epignn.report.space import Space
 from epignn.report.suites import file_stem
-from epignn.tasks.api import GraphTask
+from epignn.report.sweep import sweep
+from epignn.workers import Workers
 
 Say = Callable[[str], None]
 CHOICES: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {
         "training.learning_rate": (0.0003, 0.001, 0.003, 0.01),
         "training.batch_size": (64, 128),
+        "training.schedule": ("one_cycle",),  # which suits any number of steps
         "model.width": (32, 64, 128),
         "model.dim": (32, 64, 128),
         "model.facets": (2, 4, 8),
         "model.rounds": (3, 6, 12),
         "model.layers": (4, 8, 12),
-        "model.inverse": ("false", "true"),
+        "model.inverse": (False, True),
         "model.dropout": (0.0, 0.2),
     }
 )
 """What is tried of each setting, where a model has it."""
-WHOLE = 'training.schedule="one_cycle"'
-"""Trials follow one schedule, which suits any number of steps."""
 VALIDATION = 600
 """So many larger graphs judge a trial."""
 
 
-def space(config: type) -> dict[str, tuple[Any, ...]]:
-    """What is tried for a kind of model, by its settings."""
+def choices(config: type) -> dict[str, tuple[str, ...]]:
+    """What is tried for a kind of model, by its settings, as `--set` takes it."""
     own = {field.name: field.type for field in fields(config)}
     return {
-        key: values
+        key: tuple(json.dumps(value) for value in values)
         for key, values in CHOICES.items()
         if key.startswith("training.") or own.get(key.removeprefix("model.")) in (int, float, bool)
     }
@@ -68,21 +63,23 @@ def tune(
     out: Path,
     say: Say,
     code: Sequence[Path] = (),
+    workers: Workers | None = None,
 ) -> dict[str, Any]:
     """Search settings of a model on the ground of a table; the record of the search, trial by trial.
 
-    Trials that were recorded with the same settings are not run again.
+    A search that was interrupted goes on.
 
     Args:
         table: whose data are trained on.
         kind: of model.
-        trials: how many settings are tried.
+        trials: how many settings are tried, the recipe among them.
         share: of the training graphs that a trial sees.
         epochs: of a trial.
         seed: of settings and of runs.
         out: the folder of the record `KIND.json`, and of the best settings, `KIND.toml`.
         say: called with what goes on.
         code: files that the model is a class of.
+        workers: who trains.
 
     Raises:
         BadArgument: the model has nothing to search for.
@@ -91,66 +88,29 @@ def tune(
     base = next(iter(ground.bases.values())).partition(" ")[0]
     name = file_stem(kind.rpartition(":")[2])
     chosen = () if kind == "epignn" else (f"model.kind={json.dumps(kind)}",)
-    common = (*ground.settings, *chosen, 'data.holdout="larger"', f"training.epochs={epochs}")
+    fixed = (*ground.settings, *chosen, 'data.holdout="larger"', f"training.epochs={epochs}")
     config = model_class(load_experiment(base, chosen, code).model, allowed(code)).Config
-    choices, rng = space(config), np.random.default_rng([seed, 0x7E5])
-    path = out / f"{name}.json"
-    before = read_records(out, path.name) if path.exists() else []
-    alike = [one for one in before if (one["table"], one["seed"], one["share"]) == (table, seed, share)]
-    known = [trial for one in alike for trial in one["trials"]]
-    done: list[dict[str, Any]] = []
-    for number in range(trials):
-        drawn = {key: values[rng.integers(len(values))] for key, values in choices.items()}
-        settings = [f"{key}={value}" for key, value in drawn.items()] + [WHOLE] if number else []
-        same = [trial for trial in known if trial["settings"] == settings and trial["epochs"] == epochs]
-        about = f"{kind}, trial {number + 1} of {trials}"
-        done.append(
-            same[0]
-            if same
-            else _trial(base, (*common, *settings), settings, share, seed, code, _epochs(about, say))
-        )
-        say(f"{about}: {done[-1]['validation']:.4f}, {done[-1]['cpu_seconds']:.0f} s")
-        best = max(done, key=lambda trial: trial["validation"])
-        record = {"table": table, "model": kind, "seed": seed, "share": share, "trials": done, "best": best}
-        write_record(path, {**record, **circumstances()})
-    make_folder(out)
+    space = Space(base, fixed, share, VALIDATION, choices(config))
+    search = sweep(
+        space,
+        trials=trials - 1,
+        seed=seed,
+        out=out / f"{name}.search" / f"share_{share:g}_epochs_{epochs}_seed_{seed}",
+        workers=workers,
+        say=lambda text: say(f"{kind}, {text}"),
+        code=code,
+    )
+    done = [_told(trial) for trial in (search.recipe, *search.trials)]
+    best = _told(search.best)
+    record = {"table": table, "model": kind, "seed": seed, "share": share, "trials": done, "best": best}
+    write_record(out / f"{name}.json", {**record, **circumstances()})
     write_text(out / f"{name}.toml", _toml(kind, best, trials))
     return record
 
 
-def _epochs(about: str, say: Say) -> Callable[[Epoch], None]:
-    """Tells of every epoch of a trial."""
-    return lambda epoch: say(f"{about}: epoch {epoch.number}/{epoch.epochs}, {epoch.seconds_left:.0f} s left")
-
-
-def _trial(
-    base: str,
-    overrides: Sequence[str],
-    settings: list[str],
-    share: float,
-    seed: int,
-    code: Sequence[Path],
-    report: Callable[[Epoch], None],
-) -> dict[str, Any]:
-    """Train on a part of the graphs, and tell what larger ones say of it; a run that diverges is worth nothing."""
-    experiment = load_experiment(base, overrides, code)
-    task, kind = experiment.data, model_class(experiment.model, allowed(code))
-    if not isinstance(task, GraphTask) or not isinstance(experiment.objective, ClassifyConfig):
-        raise BadArgument(f"{experiment.name} is not about labelled graphs.")
-    rng, began = np.random.default_rng([seed, 0x5A]), time.process_time()
-    learnt, larger = task.split(seed)
-    some, judges = (
-        part.select(rng.permutation(len(part))[:most])
-        for part, most in ((learnt, int(share * len(learnt))), (larger, VALIDATION))
-    )
-    objective = Classify(experiment.objective, some, judges, lambda part: kind.prepare(part, experiment.model))
-    trial = {"settings": settings, "epochs": experiment.training.epochs, "graphs": len(some)}
-    try:
-        history = train(experiment, objective, seed=seed, code=code, report=report).history
-    except Diverged as error:
-        return {**trial, "validation": 0.0, "cpu_seconds": time.process_time() - began, "diverged": str(error)}
-    reached = max(epoch["validation"] or 0.0 for epoch in history)
-    return {**trial, "validation": reached, "cpu_seconds": round(time.process_time() - began, 1)}
+def _told(trial: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record tells of a trial."""
+    return {key: value for key, value in trial.items() if key not in ("number", "curve")}
 
 
 def _toml(kind: str, best: Mapping[str, Any], trials: int) -> str:

@@ -25,13 +25,22 @@ TASKS = Entries(
             "files": "epignn.tasks.own:Files",
             "wn18rr": "epignn.tasks.links:Grail",
             "fb237": "epignn.tasks.links:Grail",
+            "nell": "epignn.tasks.links:Grail",
+            "wn18rr-e": "epignn.tasks.links:Clustered",
+            "codex-m-e": "epignn.tasks.links:Clustered",
+            "hetionet-e": "epignn.tasks.links:Clustered",
+            "fb237-er": "epignn.tasks.links:Clustered",
+            "codex-m-er": "epignn.tasks.links:Clustered",
+            "nations": "epignn.tasks.links:Carried",
+            "umls": "epignn.tasks.links:Carried",
+            "kinships": "epignn.tasks.links:Carried",
             "triples": "epignn.tasks.links:Triples",
         }
     ),
 )
 """All tasks by the word before the colon of their names; `clutrr:db9b8f04` is a version of `clutrr`."""
 SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))
-"""The inductive splits of GraIL."""
+"""The inductive splits of GraIL that the paper has."""
 SAME = MappingProxyType({"fb15k-237": "fb237", "fb15k237": "fb237"})
 """Other words for a task."""
 

@@ -4,13 +4,14 @@ A task of one's own is a class that derives from one of the two; `examples/task.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.augment import augment
+from epignn.data.cut import cut_out
 from epignn.data.dataset import Dataset
 from epignn.data.graph import Side
 from epignn.data.stream import digests
@@ -158,19 +159,48 @@ class Links:
         train: facts to learn from, and triples that choose the epoch.
         test: another graph with the same relations; the same one where there is no other.
         notes: what was passed over while reading.
+        judged: where models are compared after an epoch, by the validation triples of all of them together; `train`
+            itself where there is nothing else.
     """
 
     train: Side
     test: Side
     notes: tuple[str, ...] = ()
+    judged: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True)
 class LinkTask(Task):
-    """A knowledge graph whose missing links are to be found."""
+    """A knowledge graph whose missing links are to be found.
 
+    Attributes:
+        holdout: what a model is judged by after an epoch: `triples` of its own graph; or `entities`: a fifth of
+            them is cut out, before training, as a graph of its own (`epignn.data.cut`). The second tells what is
+            learnt for new graphs, at the price of fewer facts to learn from: it is for choosing settings.
+        turns: how many tenths of the triples that are cut out are asked, one after the other.
+    """
+
+    holdout: str = "triples"
+    turns: int = 10
     objective: ClassVar[str] = "rank"
+
+    def __post_init__(self) -> None:
+        if self.holdout not in ("triples", "entities"):
+            raise BadArgument(f"holdout must be triples or entities, not {self.holdout!r}.")
+        if not 1 <= self.turns <= 10:
+            raise BadArgument(f"turns must be between 1 and 10, not {self.turns}.")
 
     def links(self, seed: int) -> Links:
         """Facts and held-out triples; the seed chooses what is held out where the task does not say."""
         raise NotImplementedError
+
+    def split(self, seed: int) -> Links:
+        """What `links` gives, with entities cut out of the graph to learn from where the settings ask for it.
+
+        The seed chooses neither roots nor triples of the cut, so that runs of several seeds can be compared.
+        """
+        links = self.links(seed)
+        if self.holdout == "triples":
+            return links
+        train, judged = cut_out(links.train, 0, self.turns)
+        return replace(links, train=train, judged=judged)

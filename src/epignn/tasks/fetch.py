@@ -2,7 +2,7 @@
 
 This is the only part of epignn that uses the network. What has arrived of a file is kept beside its place as
 `.NAME.part`, so that a later call continues there; what turns out to be something else is not kept. Nothing that a
-server says is believed: no more is read than the file may have, and only its digest lets it in.
+server says is believed: no more is read than the file may have, and only its digest lets it in, where one is known.
 """
 
 import os
@@ -25,6 +25,8 @@ CHUNK = 1 << 16
 TIMEOUT = 30.0
 ATTEMPTS = 5
 """How often in a row nothing may arrive before we give up."""
+UNKNOWN = 1 << 26
+"""Bytes that a file of unknown size may have."""
 DROPPED, LEAST = 40, 1 << 20
 """Of a file whose columns are dropped only the size of what is kept is known: the original may be so many times as
 large, or have so many bytes."""
@@ -47,7 +49,8 @@ def get(
         wait: seconds before the second attempt; doubled each time.
 
     Returns:
-        For each file `there` (whole before), `fetched`, or `by hand` where the source has no such file.
+        For each file `there` (whole before), `fetched`, `unchecked` (fetched, but no digest is known), or `by hand`
+        where the source has no such file.
 
     Raises:
         BadArgument: the host is not one, or the folder cannot be written.
@@ -86,11 +89,11 @@ def _get_file(entry: Entry, file: DataFile, folder: Path, host: str, wait: float
     path = folder / entry.folder / file.name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        limit = max(DROPPED * file.size, LEAST) if entry.columns else file.size
+        limit = max(DROPPED * file.size, LEAST) if entry.columns else file.size or UNKNOWN
         _place(entry, file, url, path, lambda part: download(url, part, limit, progress, wait))
     except OSError as error:
         raise BadArgument(f"cannot write {path}: {error.strerror or error}.") from error
-    return "fetched"
+    return "fetched" if file.checkable else "unchecked"
 
 
 def _place(entry: Entry, file: DataFile, url: str, path: Path, complete: Callable[[Path], None]) -> None:
@@ -112,10 +115,17 @@ def _place(entry: Entry, file: DataFile, url: str, path: Path, complete: Callabl
         if problem is not None and attempt == 2:
             raise problem
     raise BadFile(
-        f"not the published content: {len(data)} bytes came, {file.size} with SHA-256 {file.sha256} were expected. "
+        f"not the published content: {len(data)} bytes came, {_expected(file)} were expected. "
         f"The source may have changed; see {entry.page}.",
         url,
     )
+
+
+def _expected(file: DataFile) -> str:
+    """What is known of a file, in words."""
+    if file.sha256:
+        return f"{file.size} with SHA-256 {file.sha256}"
+    return f"some with MD5 {file.md5}" if file.md5 else "some"
 
 
 def download(url: str, part: Path, limit: int, progress: Progress | None = None, wait: float = 1.0) -> None:

@@ -27,12 +27,25 @@ REGISTRY = Path(__file__).with_name("registry.toml")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file: its name within the set, size and SHA-256 of its content, its path in the repository or `None`."""
+    """A file of a data set.
+
+    Attributes:
+        name: within the set.
+        size, sha256: of its content; 0 and empty where they are not known.
+        source: its path in the repository; `None` where that has no such file.
+        md5: of its content, where others have published that and no more is known.
+    """
 
     name: str
     size: int
     sha256: str
     source: str | None
+    md5: str = ""
+
+    @property
+    def checkable(self) -> bool:
+        """Whether a digest is known."""
+        return bool(self.sha256 or self.md5)
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Entry:
 
     @property
     def size(self) -> int:
-        """Bytes of all files, unpacked."""
+        """Bytes of all files whose size is known, unpacked."""
         return sum(file.size for file in self.files.values())
 
     @property
@@ -93,7 +106,8 @@ def _entry(table: dict[str, Any]) -> Entry:
     files = {}
     for name, facts in table.pop("files").items():
         source = facts.get("source", f"{table['path']}/{name}")
-        files[name] = DataFile(name, facts["size"], facts["sha256"], source or None)
+        size, digest = facts.get("size", 0), facts.get("sha256", "")
+        files[name] = DataFile(name, size, digest, source or None, facts.get("md5", ""))
     columns = tuple(table.pop("columns", ()))
     return Entry(**table, files=MappingProxyType(files), columns=columns)
 
@@ -181,12 +195,19 @@ def keep(data: bytes, columns: Sequence[str], file: str) -> bytes:
 
 
 def whole(file: DataFile, data: bytes) -> bool:
-    """Whether this is a file's content."""
-    return len(data) == file.size and hashlib.sha256(data).hexdigest() == file.sha256
+    """Whether this is a file's content; where no digest is known, whether there is any."""
+    if file.sha256:
+        return len(data) == file.size and hashlib.sha256(data).hexdigest() == file.sha256
+    if file.md5:
+        return hashlib.md5(data, usedforsecurity=False).hexdigest() == file.md5
+    return bool(data)
 
 
 def verify(entry: Entry, folder: Path | None = None) -> dict[str, str]:
-    """For each file `ok`, `missing` or `differs`, below one folder or wherever it is found first."""
+    """For each file `ok`, `unchecked`, `missing` or `differs`, below one folder or wherever it is found first.
+
+    A file of which no digest is known is `unchecked`.
+    """
     result = {}
     for file in entry.files.values():
         paths = [present(entry, file, place) for place in ([folder] if folder else folders())]
@@ -194,7 +215,8 @@ def verify(entry: Entry, folder: Path | None = None) -> dict[str, str]:
         if path is None:
             result[file.name] = "missing"
         else:
-            result[file.name] = "ok" if _is_whole(entry, file, path) else "differs"
+            good = "ok" if file.checkable else "unchecked"
+            result[file.name] = good if _is_whole(entry, file, path) else "differs"
     return result
 
 

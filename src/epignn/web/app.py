@@ -62,7 +62,7 @@ def create_app(context: Context, host: str = "127.0.0.1", workers: int = 2) -> G
     app.add_exception_handler(Exception, _inside)
     app.add_api_route("/docs", _docs, include_in_schema=False)
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False))
-    return Guard(app, host, context.limits.bytes)
+    return Guard(app, host, context.limits.bytes, {"/api/runs": context.limits.upload})
 
 
 # -- what goes wrong --

@@ -29,7 +29,13 @@ async def info(request: Request) -> shapes.Info:
     """What the server is and has."""
     context = services(request).context
     limits = context.limits
-    bounds = shapes.Bounds(bytes=limits.bytes, entities=limits.entities, facts=limits.facts, seconds=limits.seconds)
+    bounds = shapes.Bounds(
+        bytes=limits.bytes,
+        upload=limits.upload,
+        entities=limits.entities,
+        facts=limits.facts,
+        seconds=limits.seconds,
+    )
     kernels = "compiled" if native() else "plain"
     return shapes.Info(
         version=__version__, kernels=kernels, limits=bounds, results=context.results is not None, runs=True

@@ -12,9 +12,7 @@ from typing import Any
 
 from epignn.errors import BadArgument, lookup
 from epignn.models import MODELS
-
-TRIPLES = "triples.tsv"
-"""What an upload is called in a run folder."""
+from epignn.web.folders import brought
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Offer:
 
     Attributes:
         title, about: for people.
-        what: what `epignn train` is told; empty where a client brings triples.
+        what: what `epignn train` is told; empty where a client brings files.
         settings: that differ from the experiment's.
         seconds: about how long it takes on one core, if that is short.
     """
@@ -60,6 +58,11 @@ OFFERS = MappingProxyType(
             "",
             (),
             30,
+        ),
+        "graphs": Offer(
+            "Graphs of your own",
+            "Small graphs, each with the relation that follows: a folder of .csv or .jsonl files.",
+            "",
         ),
     }
 )
@@ -127,7 +130,8 @@ def command(request: dict[str, Any], folder: Path) -> list[str]:
     """The words after `epignn` that train a run, or resume it."""
     offer = lookup("experiment", request["experiment"], OFFERS)
     settings: Sequence[str] = (*offer.settings, *request["settings"])
-    what = offer.what or str(folder / TRIPLES)
-    return ["train", what, "--out", str(folder), "--seed", str(request["seed"])] + [
-        word for setting in settings for word in ("--set", setting)
-    ]
+    what = offer.what or str(brought(folder))
+    options = [("--calculus", request["calculus"])] if request.get("calculus") else []
+    options += [("--set", setting) for setting in settings]
+    words = ["train", what, "--out", str(folder), "--seed", str(request["seed"])]
+    return words + [word for option in options for word in option]

@@ -29,6 +29,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 WEIGHTS, HISTORY = "weights.safetensors", "history.json"
 REQUEST, LOCK, LOG, ERROR = "request.json", "training.lock", "training.log", "error.txt"
 """What a server adds to a run folder: how the run was begun, who trains it, what that said, and why it failed."""
+TRIPLES, DATA = "triples.tsv", "data"
+"""What a client has brought to train on: one file of triples, or a folder."""
 ENTRY = ("epoch", "loss", "validation", "seconds")
 
 # -- by name --
@@ -56,6 +58,11 @@ def known_run(root: Path, name: str) -> Path:
     if not any((folder / file).is_file() for file in (CONFIG, REQUEST)):
         raise NotThere(f"there is no run {name!r}.")
     return folder
+
+
+def brought(folder: Path) -> Path:
+    """Where the files are that a client brought for a run."""
+    return folder / DATA if (folder / DATA).is_dir() else folder / TRIPLES
 
 
 def model_folder(context: Context, name: str) -> Path:
@@ -140,7 +147,7 @@ def _line(folder: Path) -> dict[str, Any]:
         "epoch": history[-1]["epoch"] if history else 0,
         "epochs": told.get("epochs", 0),
         "validation": max(reached, default=None),
-        "links": told.get("links", request.get("upload") is not None),
+        "links": told.get("links", request.get("experiment") == "links"),
         "error": error if state == "failed" else None,
     }
 

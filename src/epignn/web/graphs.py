@@ -24,7 +24,7 @@ def read(text: str, relations: tuple[str, ...] | None) -> tuple[Graph, list[str]
     triples = parse_triples(text, "the triples")
     if len(triples) > MOST:
         raise TooMuch(f"{len(triples):,} facts are more than the {MOST:,} that a graph may have here.")
-    return graph_of(triples, relations, skip_unknown=relations is not None)
+    return graph_of(triples, relations)
 
 
 def graph(request: dict[str, Any], context: Context) -> dict[str, Any]:

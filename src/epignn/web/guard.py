@@ -7,6 +7,7 @@ whole, and only as far as it may reach, before anything else looks at it.
 
 import asyncio
 import json
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,10 +41,11 @@ class Guard:
         app: what answers.
         host: the address that the server listens at; clients may call it so.
         most: bytes of a body.
+        larger: paths whose bodies may have more, and how many.
     """
 
-    def __init__(self, app: ASGIApp, host: str, most: int) -> None:
-        self.app, self.most = app, most
+    def __init__(self, app: ASGIApp, host: str, most: int, larger: Mapping[str, int]) -> None:
+        self.app, self.most, self.larger = app, most, larger
         self.hosts = {*LOOPBACK, f"[{host}]" if ":" in host else host.casefold()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +56,7 @@ class Guard:
         guarded = _with_headers(send, "no-store" if scope["path"].startswith("/api/") else "no-cache")
         try:
             self._check(scope["method"], headers)
-            body = await self._body(headers, receive)
+            body = await _body(headers, receive, self.larger.get(scope["path"], self.most))
         except Refused as error:
             return await _refuse(error, guarded)
         if body is None:
@@ -71,28 +73,32 @@ class Guard:
         if method not in SAFE and origin is not None and origin.casefold() != f"http://{host}":
             raise Refused(f"a page of {origin[:80]} asks for this; only this server's own page may.")
 
-    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
-        """The whole body; None where the client has gone before its end."""
-        length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length[:20]) > self.most:
-            raise self._too_much()
-        body = bytearray()
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    body += message.get("body", b"")
-                    if len(body) > self.most:
-                        raise self._too_much()
-                    if not message.get("more_body", False):
-                        return bytes(body)
-        except TimeoutError:
-            raise TooLong(f"the body did not arrive within {BODY_SECONDS:.0f} s.") from None
 
-    def _too_much(self) -> TooMuch:
-        return TooMuch(f"a request may have {self.most:,} bytes; this one has more.")
+async def _body(headers: dict[str, str], receive: Receive, most: int) -> bytes | None:
+    """The whole body; None where the client has gone before its end.
+
+    Raises:
+        TooMuch: it has more bytes than it may.
+        TooLong: it does not arrive in time.
+    """
+    too_much = TooMuch(f"a request may have {most:,} bytes; this one has more.")
+    length = headers.get("content-length", "0")
+    if length.isdecimal() and int(length[:20]) > most:
+        raise too_much
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > most:
+                    raise too_much
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise TooLong(f"the body did not arrive within {BODY_SECONDS:.0f} s.") from None
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

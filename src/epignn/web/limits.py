@@ -14,6 +14,7 @@ class Limits:
 
     Attributes:
         bytes: of its body, and of an uploaded file when it is unpacked.
+        upload: bytes of a body that brings files to train on.
         entities: of its networks, all together.
         facts: of its networks, all together.
         seconds: for a search, or the work of a model.
@@ -22,6 +23,7 @@ class Limits:
     """
 
     bytes: int = 2_000_000
+    upload: int = 40_000_000
     entities: int = 500
     facts: int = 20_000
     seconds: float = 60.0

@@ -15,9 +15,10 @@ from epignn.errors import BadArgument
 from epignn.explain.neural import THRESHOLD
 from epignn.learn.checkpoint import load_model
 from epignn.reason import ask as asking
+from epignn.reason.answers import LinkAnswer
 from epignn.reason.calculi import rules_list
 from epignn.reason.folders import CALCULUS, CONFIG, RULES, shipped_models
-from epignn.reason.links import LinkAnswer, Links
+from epignn.reason.links import Links, by_first_head
 from epignn.reason.neural import Neural
 from epignn.web import graphs
 from epignn.web.folders import WEIGHTS, model_folder
@@ -90,7 +91,7 @@ def links(request: dict[str, Any], context: Context) -> dict[str, Any]:
     graph, notes = graphs.read(request["triples"], model.trained.relations)
     question = [(request["head"], request["relation"])]
     found = model.answer(graph, question, request["top"], request["include_known"], request["paths"])
-    if not request["include_known"] and (stated := model.stated(graph, question)):
+    if not request["include_known"] and (stated := model.stated(graph, by_first_head(graph, question))):
         notes = [*notes, f"{stated:,} answers that the graph states are left out."]
     return {
         "answers": [_answer(one) for one in found],
@@ -116,12 +117,15 @@ def distil(request: dict[str, Any], context: Context) -> dict[str, Any]:
     task_of(trained)
     kind = kind_of(trained.experiment)
     found = distil_trained(trained, examples(trained, (), _silent), kind, f"{name}-learnt", _silent)
-    save(found, folder / (CALCULUS if kind == "calculus" else RULES))
+    path = folder / (CALCULUS if kind == "calculus" else RULES)
+    save(found, path)
     if not isinstance(found, Distilled):
-        return {"kind": kind, "relations": list(found.rules.relations), "rules": rules_list(found.rules)}
+        told = {"relations": list(found.rules.relations), "rules": rules_list(found.rules)}
+        return {"kind": kind, **told, "toml": path.read_text(encoding="utf-8")}
     reading = read_weights(trained.model, trained.relations)
     true = load(trained.experiment.calculus)
-    return {"kind": kind, "certificate": found.certificate.to_dict(), **compared(found, reading, true)}
+    certificate = found.certificate.to_dict()
+    return {"kind": kind, "calculus": true.name, "certificate": certificate, **compared(found, reading, true)}
 
 
 def _silent(done: int, total: int) -> None:

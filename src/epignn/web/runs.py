@@ -4,10 +4,10 @@ A run that is stopped, by a client or with the server, goes on where it was by t
 """
 
 import asyncio
-import hashlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -17,9 +17,24 @@ from typing import Any
 from epignn.errors import BadArgument, lookup
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.reason.folders import shipped_models
+from epignn.web import uploads
 from epignn.web.errors import Busy, Conflict, NotThere, Refused
-from epignn.web.experiments import OFFERS, TRIPLES, checked, command
-from epignn.web.folders import ERROR, HISTORY, LOCK, LOG, REQUEST, known_run, lock, run_folder, run_names, trains
+from epignn.web.experiments import OFFERS, checked, command
+from epignn.web.folders import (
+    DATA,
+    ERROR,
+    HISTORY,
+    LOCK,
+    LOG,
+    REQUEST,
+    TRIPLES,
+    brought,
+    known_run,
+    lock,
+    run_folder,
+    run_names,
+    trains,
+)
 from epignn.web.limits import Context
 from epignn.web.workers import Pool
 
@@ -40,10 +55,11 @@ class Runs:
     Args:
         context: where they are kept.
         pool: workers that read their folders.
+        readers: workers that read what is uploaded, which may take a while.
     """
 
-    def __init__(self, context: Context, pool: Pool) -> None:
-        self.context, self.pool = context, pool
+    def __init__(self, context: Context, pool: Pool, readers: Pool) -> None:
+        self.context, self.pool, self.readers = context, pool, readers
         self._watched: dict[str, asyncio.Task[None]] = {}
         self._places: dict[str, list[list[float]]] = {}
         self._one = asyncio.Lock()
@@ -60,9 +76,11 @@ class Runs:
         offer = lookup("experiment", asked["experiment"], OFFERS)
         upload = asked["upload"]
         if (upload is None) == (not offer.what):
-            need = "needs triples to train on" if not offer.what else "has its own data; leave the upload out"
+            need = "needs files to train on" if not offer.what else "has its own data; leave the upload out"
             raise BadArgument(f"{asked['experiment']} {need}.")
-        digest = None if upload is None else hashlib.sha256(upload["text"].encode()).hexdigest()
+        if asked["calculus"] is not None and asked["experiment"] != "graphs":
+            raise BadArgument("only graphs of your own have a calculus to be chosen.")
+        digest = None if upload is None else uploads.digest(upload)
         request = {**asked, "settings": [checked(setting) for setting in asked["settings"]], "upload": digest}
         async with self._one:
             name = request.pop("name") or self._free_name(asked["experiment"])
@@ -72,13 +90,13 @@ class Runs:
             if self._holds_another(folder, request):
                 raise Conflict(f"{name} holds another run; choose another name.")
             self._check_room(folder)
-            if upload is not None:
-                await self._check_triples(upload["text"])
-            make_folder(folder)
-            if upload is not None:
-                write_text(folder / TRIPLES, upload["text"])
-            write_text(folder / REQUEST, json.dumps(request) + "\n")
-            await self._start(name, folder, request)
+            if self._request(folder) is None:
+                shutil.rmtree(folder, ignore_errors=True)  # what a server that was killed had begun to make
+                make_folder(folder)
+                if upload is not None:
+                    request["calculus"] = await self._kept(upload, folder, request)
+                write_text(folder / REQUEST, json.dumps(request) + "\n")
+            await self._start(name, folder, self._request(folder) or request)
         return name
 
     async def resume(self, name: str) -> None:
@@ -137,8 +155,10 @@ class Runs:
             return False
         begun = self._request(folder)
         if begun is None:
-            return any(not path.name.startswith(".") and path.name != TRIPLES for path in folder.iterdir())
-        return begun != request
+            return any(
+                not path.name.startswith(".") and path.name not in (DATA, TRIPLES) for path in folder.iterdir()
+            )
+        return not _same(begun, request)
 
     def _request(self, folder: Path) -> dict[str, Any] | None:
         """How a run was begun; None where it was not begun from the page."""
@@ -155,11 +175,20 @@ class Runs:
         if sum(trains(root / name) for name in run_names(root)) >= most:
             raise Busy(f"{most} runs train already; stop one, or wait until it has ended.")
 
-    async def _check_triples(self, text: str) -> None:
-        """Refuse an upload at once that training would refuse later."""
-        status, found = await self.pool.run("graph", {"triples": text, "model": None})
-        if status != 200:
-            raise BadArgument(json.loads(found)["error"])
+    async def _kept(self, upload: list[dict[str, str]], folder: Path, request: dict[str, Any]) -> str | None:
+        """Keep the files of an upload, unless training would refuse them later; the calculus that they speak of."""
+        try:
+            await asyncio.to_thread(uploads.keep, upload, folder)
+            asked = {"run": folder.name, "links": request["experiment"] == "links", "calculus": request["calculus"]}
+            status, body = await self.readers.run("upload", asked)
+            found: dict[str, Any] = json.loads(body)
+            if status != 200:
+                raise BadArgument(found["error"].replace(f"{brought(folder)}/", ""))
+            calculus: str | None = found["calculus"]
+            return calculus
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
 
     async def _start(self, name: str, folder: Path, request: dict[str, Any]) -> None:
         held = lock(folder)
@@ -216,7 +245,7 @@ class Runs:
                 for entry in found["history"][sent:]:
                     last = entry is found["history"][-1]
                     more = {"vectors": found["vectors"] if last else None, "seconds_left": _left(found, entry)}
-                    yield _event("epoch", {**entry, **more})
+                    yield _event("epoch", {**entry, "epochs": found["epochs"], **more})
                 sent, quiet = len(found["history"]), 0.0
                 if over:
                     yield _event("state", {"state": found["state"], "error": found["error"]})
@@ -226,6 +255,12 @@ class Runs:
                 yield ": still training\n\n"
             await asyncio.sleep(LOOK)
             quiet += LOOK
+
+
+def _same(before: dict[str, Any] | None, now: dict[str, Any]) -> bool:
+    """Whether a run was begun in the same way; the calculus of its files may have been recognised since."""
+    recognised = {} if now["calculus"] or before is None else {"calculus": before.get("calculus")}
+    return before == {**now, **recognised}
 
 
 def _left(found: dict[str, Any], entry: dict[str, Any]) -> float:

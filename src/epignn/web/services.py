@@ -46,7 +46,7 @@ class Services:
                 "models": Pool(context, MODELS, 2 * limits.seconds, NICE, bounded=False),
             }
         )
-        self.runs = Runs(context, self.pools["quick"])
+        self.runs = Runs(context, self.pools["quick"], self.pools["search"])
 
     async def start(self) -> None:
         """Start the workers for quick work; others start when they are needed."""

@@ -11,6 +11,7 @@ Fact = tuple[str, Words, str]
 """Head, relations, tail."""
 Said = tuple[str, str, str]
 """Head, relations as text, tail."""
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._,-]{0,99}$")]
 RunName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 
@@ -51,6 +52,7 @@ class Bounds(BaseModel):
     """What a request may have."""
 
     bytes: int
+    upload: int
     entities: int
     facts: int
     seconds: float
@@ -95,9 +97,11 @@ class Toml(Request):
 
 
 class Rule(BaseModel):
-    """A rule in words, and what speaks for it."""
+    """A rule in words and by its relations, and what speaks for it."""
 
     text: str
+    body: Words
+    head: str
     weight: float
     support: int
     confidence: float
@@ -129,6 +133,7 @@ class Rules(BaseModel):
     kind: Literal["rules"]
     relations: Words = []
     rules: list[Rule]
+    toml: str | None = Field(None, description="The rules as a file, if they were distilled; `own` takes it.")
 
 
 # -- examples --
@@ -399,7 +404,7 @@ class LinkAnswer(BaseModel):
     rank: int
     tail: str
     score: float
-    probability: float
+    probability: float | None
     known: bool
     path: str
     support: list[Said]
@@ -441,6 +446,7 @@ class Experiment(BaseModel):
     title: str
     about: str
     seconds: float | None = None
+    upload: bool
 
 
 class Experiments(BaseModel):
@@ -450,10 +456,10 @@ class Experiments(BaseModel):
 
 
 class Upload(Request):
-    """Triples to train on."""
+    """A file to train on: triples, or labelled graphs."""
 
-    name: Name = "triples.tsv"
-    text: Text
+    name: FileName
+    text: str
 
 
 class Begin(Request):
@@ -463,7 +469,8 @@ class Begin(Request):
     name: RunName | None = None
     settings: list[Name] = Field([], max_length=30)
     seed: int = Field(0, ge=0, le=2**31)
-    upload: Upload | None = None
+    upload: list[Upload] | None = Field(None, min_length=1, max_length=200)
+    calculus: Name | None = Field(None, description="What uploaded graphs speak of, or none; otherwise recognised.")
 
 
 class Begun(BaseModel):
@@ -531,6 +538,7 @@ class DistilledCalculus(BaseModel):
     """The calculus that a model has learnt, beside the true one."""
 
     kind: Literal["calculus"]
+    calculus: str
     certificate: dict[str, Any]
     table: dict[str, dict[str, Cell]]
     agree: int | None

@@ -21,7 +21,9 @@ STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream"
 async def experiments() -> shapes.Experiments:
     """What can be trained by one click."""
     offers = [
-        shapes.Experiment(name=name, title=offer.title, about=offer.about, seconds=offer.seconds)
+        shapes.Experiment(
+            name=name, title=offer.title, about=offer.about, seconds=offer.seconds, upload=not offer.what
+        )
         for name, offer in OFFERS.items()
     ]
     return shapes.Experiments(experiments=offers)

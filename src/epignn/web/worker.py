@@ -37,6 +37,7 @@ JOBS = MappingProxyType(
         "realise": "epignn.web.networks:realise",
         "broken": "epignn.web.networks:broken",
         "models": "epignn.web.folders:models",
+        "upload": "epignn.web.uploads:check",
         "runs": "epignn.web.folders:runs",
         "run": "epignn.web.folders:run",
         "ask": "epignn.web.models:ask",

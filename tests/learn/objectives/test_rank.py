@@ -11,9 +11,11 @@ from epignn.errors import BadArgument, BadFile
 from epignn.learn.config import load_experiment
 from epignn.learn.objectives.rank import Rank, RankConfig, Sampler
 from epignn.learn.protocols import full_ranks, measure
+from epignn.learn.ranking import METRICS, together
 from epignn.learn.run import objective_of
 from epignn.models.api import build
 from epignn.models.epignn import EpiGNN, EpiGNNConfig, PassScorer
+from epignn.models.links import Questions
 from tests.links import experiment, family, lines, trained_on
 from tests.rounding import close, in_passing
 
@@ -146,6 +148,65 @@ def test_validation_is_the_metric_in_full_ranking(model):
     assert found.questions == 2 * len(side.valid)
     assert found.trained == 1.0
     assert 0 < found.temperature < 10
+
+
+def test_a_model_may_be_judged_on_other_graphs(model):
+    side, others = family(0), (family(1), family(2))
+    objective = Rank(RankConfig(metric="mrr"), side, judged=others)
+    parts = [full_ranks(both_sides(o.valid, 3), model.scorer(o.graph), o.known()) for o in others]
+    assert objective.validate(model) == METRICS["mrr"](together(parts))
+    assert objective.digest() != Rank(RankConfig(metric="mrr"), side).digest() == side.digest()
+    assert objective.calibrate(model).questions == 2 * len(others[0].valid)
+
+
+def test_entities_are_held_out_where_the_settings_ask_for_it(tmp_path):
+    side = family(0, people=200)
+    path = tmp_path / "family.tsv"
+    path.write_text(lines(side.graph.facts, side.graph))
+    settings = [f'data.task="{path}"', 'data.holdout="entities"', "data.turns=2"]
+    objective = objective_of(load_experiment("links", settings), 0)
+    assert len(objective.judged) == 2
+    assert not set(objective.side.graph.entities) & set(objective.judged[0].graph.entities)
+    assert any("judged by" in note for note in objective.notes())
+    with pytest.raises(BadFile, match="holdout must be"):
+        load_experiment("links", [f'data.task="{path}"', 'data.holdout="people"'])
+
+
+@pytest.mark.parametrize("loss", ["margin", "cross_entropy"])
+def test_groups_learn_as_models_of_their_own(loss):
+    """The gradient of a model of two groups is half of what its halves have as models by themselves."""
+    objective = Rank(RankConfig(loss=loss, negatives=5), family(1))
+    step = objective.sampler.ask(objective.sampler.heads[:4], np.random.default_rng(0))
+    config = EpiGNNConfig(dim=16, facets=4, rounds=2, forward_only=True, groups=2)
+    whole = build(EpiGNN, 6, config, 0).double()
+    objective.loss(whole, step).backward()
+    for group in range(2):
+        half = build(EpiGNN, 6, replace(config, dim=8, facets=2, groups=1), 0).double()
+        own = slice(2 * group, 2 * group + 2)
+        with torch.no_grad():
+            half.relation_RFK.copy_(whole.relation_RFK[:, own])
+            half.composition_FIJK.copy_(whole.composition_FIJK[own])
+        objective.loss(half, step).backward()
+        torch.testing.assert_close(half.relation_RFK.grad, 2 * whole.relation_RFK.grad[:, own])
+        torch.testing.assert_close(half.composition_FIJK.grad, 2 * whole.composition_FIJK.grad[own])
+
+
+def test_weights_of_facets_count_in_every_score():
+    side = family(0)
+    config = EpiGNNConfig(dim=8, facets=2, rounds=2, forward_only=True)
+    plain = build(EpiGNN, 6, config, 0)
+    weighted = build(EpiGNN, 6, replace(config, weighted=True), 0)
+    weighted.load_state_dict(plain.state_dict(), strict=False)
+    asked = np.arange(6, dtype=np.int32)
+    alike = plain.scorer(side.graph)(3, asked)
+    assert np.array_equal(weighted.scorer(side.graph)(3, asked), alike)  # they begin at one
+    with torch.no_grad():
+        weighted.weight_RF[0] = torch.tensor([30.0, -30.0])  # relation 0 asks the first facet alone
+        first = weighted.rank(Questions.everything(side.graph, 3, asked)).numpy()
+    found = weighted.scorer(side.graph)(3, asked)
+    np.testing.assert_allclose(found, first, rtol=1e-4)
+    assert np.array_equal(found[1:], alike[1:])
+    assert not np.allclose(found[0], alike[0])
 
 
 def test_settings_for_graphs_and_data_without_validation_are_refused(tmp_path):

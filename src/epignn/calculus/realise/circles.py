@@ -21,11 +21,11 @@ DC, EC, PO, TPP, NTPP, TPPI, NTPPI = range(7)
 TOUCHING = (EC, TPP, TPPI)
 CLEAR, SEEN = 0.16, 0.05
 """By how much discs that do not touch should keep clear, and the least of it that can be seen; the radius of the
-smallest disc is 0.32."""
-SMALLEST, STARTS, STEPS, ROUNDS = 0.32, 24, 360, 12
+smallest disc is 0.4."""
+SMALLEST, STARTS, STEPS, ROUNDS = 0.4, 24, 360, 12
 FIRST_STEP, LAST_STEP = 0.12, 0.004
-NEAR = 0.04
-"""A start that has come so near to a solution is worth Newton's method."""
+NEAR, TRIED = 0.04, 12
+"""A start that has come so near to a solution is worth Newton's method, and so many of them are tried."""
 COST = np.array([0.0, 0.5, 0.25, 0.5, 0.15, 0.5, 0.15])
 """What choosing a relation costs where others are allowed: what lies apart is easiest to see, touching hardest."""
 
@@ -59,10 +59,17 @@ def find_discs(sets: Masks, rng: np.random.Generator, deadline: float) -> Floats
         moved = _descend(_starts(pairs, size, rng), pairs, deadline)
         missed, chosen = _choose(moved, pairs)
         worst = missed.max(axis=1, initial=0.0)
-        for start in np.argsort(worst)[:6].tolist():
-            if worst[start] < NEAR and (exact := _newton(moved[start], chosen[start], pairs)) is not None:
-                return exact
+        near = [start for start in np.argsort(worst)[:TRIED].tolist() if worst[start] < NEAR]
+        exact = (_newton(moved[start], chosen[start], pairs) for start in near)
+        if found := [discs for discs in exact if discs is not None]:
+            return max(found, key=_legible)
     return None
+
+
+def _legible(discs: Floats) -> float:
+    """How large the smallest disc is beside the whole picture."""
+    low, high = discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]
+    return float(discs[:, 2].min() / (high.max(axis=0) - low.min(axis=0)).max())
 
 
 def _starts(pairs: _Pairs, size: int, rng: np.random.Generator) -> Floats:

@@ -80,6 +80,9 @@ class Objective(Protocol):
     def loss(self, model: Model, batch: Any) -> Tensor:
         """The loss of a step."""
 
+    def part(self, batch: Any, number: int, of: int) -> tuple[Any | None, float]:
+        """One of several parts of a step, None where it is empty, and its share of the loss of the whole step."""
+
     def validate(self, model: Model) -> float | None:
         """How good a model is on what it does not learn from, high is good; None where nothing was held out."""
 

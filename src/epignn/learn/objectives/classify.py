@@ -120,6 +120,15 @@ class Classify:
         right, wrong = (found.gather(1, relation[:, None]) for relation in (label, batch.other))
         return losses.margin(right.squeeze(1), wrong, self.config.margin)
 
+    def part(self, batch: Step, number: int, of: int) -> tuple[Step | None, float]:
+        """Some of the graphs of a step, and their share of all."""
+        count = len(batch.graphs)
+        first, last = count * number // of, count * (number + 1) // of
+        if first == last:
+            return None, 0.0
+        other = None if batch.other is None else batch.other[first:last]
+        return Step(batch.graphs.slice(first, last), other), (last - first) / count
+
     def validate(self, model: Model) -> float | None:
         """Accuracy on the graphs kept for validation."""
         return accuracy(model, self.valid) if len(self.valid) else None

@@ -6,7 +6,7 @@ every fact of its head would leave the head alone, so a random part is asked.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -19,10 +19,11 @@ from epignn.data.dataset import Dataset
 from epignn.data.graph import Edges, Graph, Ints, Known, Side, both_sides
 from epignn.errors import BadArgument
 from epignn.learn import losses
+from epignn.learn.answers import calibrate_answers
 from epignn.learn.calibrate import Calibration, calibration
 from epignn.learn.objectives.api import ObjectiveConfig
 from epignn.learn.protocols import by_head, full_ranks
-from epignn.learn.ranking import METRICS
+from epignn.learn.ranking import METRICS, together
 from epignn.models.api import Model
 from epignn.models.links import Heads, Questions
 from epignn.tasks.api import LinkTask, Report
@@ -83,9 +84,10 @@ class Rank:
 
     Args:
         config: the settings.
-        side: facts to learn from; its `valid` triples choose the epoch. Its test triples are not read.
+        side: facts to learn from. Its test triples are not read.
         device: where scores are compared.
         notes: what a person should know of the data.
+        judged: graphs whose `valid` triples choose the epoch; `side` itself where none is given.
 
     Raises:
         BadArgument: there are no validation triples.
@@ -93,19 +95,31 @@ class Rank:
 
     Config: ClassVar[type[ObjectiveConfig]] = RankConfig
     unit = "heads"
+    calibrated = CALIBRATION_TRIPLES
+    """How many validation triples choose the temperature, at most."""
 
     def __init__(
-        self, config: RankConfig, side: Side, device: torch.device | str = "cpu", notes: Sequence[str] = ()
+        self,
+        config: RankConfig,
+        side: Side,
+        device: torch.device | str = "cpu",
+        notes: Sequence[str] = (),
+        judged: Sequence[Side] = (),
     ) -> None:
-        if not len(side.valid):
+        if not all(len(judge.valid) for judge in judged or [side]):
             raise BadArgument(
                 "there are no validation triples to choose the epoch by: add a valid.txt to the folder, or train "
                 "on its train.txt alone, of which some triples are then held out."
             )
         self.config, self.side, self.device, self.metric = config, side, device, config.metric
+        self.judged = tuple(judged) or (side,)
         self.relations, self.outputs = side.graph.relations, 2 * len(side.graph.relations)
         self._notes = tuple(notes)
-        self.sampler = Sampler(side.graph, config.share, config.negatives, config.thin)
+        self.sampler = self._sampler()
+
+    def _sampler(self) -> Any:
+        """Draws the questions of a step."""
+        return Sampler(self.side.graph, self.config.share, self.config.negatives, self.config.thin)
 
     @classmethod
     def of(
@@ -122,9 +136,11 @@ class Rank:
             raise BadArgument(
                 f"{task.task} holds labelled graphs, not links; objective.kind = 'classify' learns them."
             )
-        links = task.links(seed)
-        sizes = (f"train: {links.train}", f"test: {links.test}")
-        return cls(config, links.train, device, (*(f"note: {note}" for note in links.notes), *sizes))
+        links = task.split(seed)
+        sizes = [f"train: {links.train}", f"test: {links.test}"]
+        sizes += [f"judged by: {links.judged[0]}, in {len(links.judged)} turns"] if links.judged else []
+        notes = [f"note: {note}" for note in links.notes]
+        return cls(config, links.train, device, [*notes, *sizes], links.judged)
 
     def __len__(self) -> int:
         return len(self.sampler.heads)
@@ -135,7 +151,8 @@ class Rank:
 
     def digest(self) -> str:
         """Of names, facts and validation triples."""
-        return self.side.digest()
+        own = (self.side,) if self.judged == (self.side,) else (self.side, *self.judged)
+        return "".join(side.digest() for side in own)
 
     def batches(self, size: int, seed: int, epoch: int) -> Iterator[Step]:
         """Questions of all heads, in a random order."""
@@ -146,41 +163,64 @@ class Rank:
 
     def loss(self, model: Model, batch: Step) -> Tensor:
         """Each answer against the negatives of its head."""
-        found, allowed = model.rank(batch.questions), batch.allowed.to(self.device)
+        parts, allowed = model.rank_parts(batch.questions), batch.allowed.to(self.device)
+        found, allowed = parts.flatten(0, 1), allowed.repeat(len(parts), 1)
         if self.config.loss == "margin":
             return losses.margin(found[:, 0], found[:, 1:], self.config.margin, allowed[:, 1:])
         first = torch.zeros(len(found), dtype=torch.long, device=found.device)
         return losses.cross_entropy(found, first, self.config.temperature, allowed)
 
+    def part(self, batch: Step, number: int, of: int) -> tuple[Step | None, float]:
+        """The questions of some of the heads of a step, and what they count of all."""
+        count = len(batch.questions.heads)
+        first, last = count * number // of, count * (number + 1) // of
+        if first == last:
+            return None, 0.0
+        asked, rows = batch.questions.of_heads(first, last)
+        part = Step(asked, batch.allowed[rows])
+        if self.config.loss == "margin":  # a mean over negatives, of which questions have different numbers
+            return part, float(part.allowed[:, 1:].sum() / batch.allowed[:, 1:].sum().clamp_min(1))
+        return part, len(part.allowed) / len(batch.allowed)
+
     def validate(self, model: Model) -> float | None:
         """The metric on validation triples, ranked among all entities."""
-        asked = self._asked(self.config.validation_triples, VALIDATION_SEED)
         with torch.no_grad():
-            ranks = full_ranks(asked, model.scorer(self.side.graph), self._known)
-        return METRICS[self.metric](ranks)
+            ranks = [
+                full_ranks(
+                    _asked(side, self.config.validation_triples, VALIDATION_SEED),
+                    model.scorer(side.graph),
+                    known,
+                )
+                for side, known in zip(self.judged, self._known, strict=True)
+            ]
+        return METRICS[self.metric](together(ranks))
 
     def calibrate(self, model: Model, report: Report | None = None) -> Calibration | None:
-        """The temperature that makes held-out answers likeliest; other known answers are no candidates."""
-        entities = len(self.side.graph.entities)
-        asked = self._asked(min(CALIBRATION_TRIPLES, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
+        """What makes held-out answers likeliest; other known answers are no candidates."""
+        side, known = self.judged[0], self._known[0]
+        entities = len(side.graph.entities)
+        asked = _asked(side, min(self.calibrated, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
         found = np.empty((len(asked), entities))
-        for rows, scores in by_head(asked, model.scorer(self.side.graph), report):
+        for rows, scores in by_head(asked, model.scorer(side.graph), report):
             for row, line in zip(rows.tolist(), scores.astype(np.float64), strict=True):
                 head, relation, tail = asked[row].tolist()
                 own = line[tail]
-                line[self._known.answers(head, relation)] = -np.inf
+                line[known.answers(head, relation)] = -np.inf
                 line[tail] = own
                 found[row] = line
-        return calibration(found, asked[:, 2], self.config.temperature)
+        chosen = calibration(found, asked[:, 2], self.config.temperature)
+        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature, 2 * self.calibrated)
+        return replace(chosen, answers=answers)
 
     @cached_property
-    def _known(self) -> Known:
-        return self.side.known()
+    def _known(self) -> list[Known]:
+        return [side.known() for side in self.judged]
 
-    def _asked(self, most: int, seed: int) -> Ints:
-        """Some of the validation triples, asked from both ends."""
-        chosen = np.random.default_rng(seed).permutation(len(self.side.valid))[:most]
-        return both_sides(self.side.valid[np.sort(chosen)], len(self.relations))
+
+def _asked(side: Side, most: int, seed: int) -> Ints:
+    """Some of the validation triples, asked from both ends."""
+    chosen = np.random.default_rng(seed).permutation(len(side.valid))[:most]
+    return both_sides(side.valid[np.sort(chosen)], len(side.graph.relations))
 
 
 class Sampler:

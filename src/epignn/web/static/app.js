@@ -7,7 +7,7 @@ import { Links } from "./links.js";
 import { Results } from "./results.js";
 
 const VIEWS = { reason: ["Reason", Reason], learn: ["Learn", Learn], links: ["Links", Links], results: ["Results", Results] };
-const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+const THEMES = { auto: "Auto", light: "Light", dark: "Dark" };
 
 function where() {
   const [, view, rest] = location.hash.split("/");
@@ -21,6 +21,7 @@ function App() {
   const [shared, setShared] = useState(null);
   const [told, setTold] = useState(null);
   const [theme, setTheme] = useState(localStorage.getItem("theme") || "auto");
+  const [wish, setWish] = useState(null); // what another view wants asked in "Reason"
   const [visited, setVisited] = useState(new Set([at.view]));
 
   /** Take up the state that an address holds. */
@@ -74,7 +75,7 @@ function App() {
       ${problem && html`<p class="error pad" role="alert">${problem}</p>`}
       ${!known && !problem && html`<p class="quiet pad">Loading …</p>`}
       ${known && Object.entries(VIEWS).map(([key, [, View]]) => visited.has(key) && html`<div key=${key} class="view" hidden=${at.view !== key}>
-        <${View} key=${key === "reason" && shared ? shared.packed : key} known=${known} calculi=${known.calculi} examples=${known.examples} shared=${shared?.state} shown=${at.view === key} /></div>`)}
+        <${View} key=${key === "reason" && shared ? shared.packed : key} known=${known} calculi=${known.calculi} examples=${known.examples} shared=${shared?.state} shown=${at.view === key} wish=${wish} ask=${(wanted) => { setWish(wanted); location.hash = "#/reason"; }} /></div>`)}
     </main>
     <div class="told ${told ? told.kind : ""}" role=${told?.kind === "error" ? "alert" : "status"} aria-live="polite">${told && html`<span>${told.text}</span><button type="button" class="icon" aria-label="Close" onClick=${() => setTold(null)}>×</button>`}</div>`;
 }

@@ -1,22 +1,26 @@
 // The question: what holds between two entities, who says so, why, and how states sharpen round by round.
 
-import { html, useState, useEffect, useRef, useAsk, post, cut, percent } from "./lib.js";
+import { html, useState, useEffect, useAsk, get, post, cut, percent } from "./lib.js";
 import { label, meaning, sentence } from "./words.js";
 
 const WHO = { exact: "Exact reasoning", learnt: "Learnt from examples", neural: "Neural model" };
 const WORDING = { kinship: ["Seen from", "who is"] };
-const RULES = { fact: "a fact", compose: "follows from", intersect: "what these leave together", converse: "turned round" };
+const RULES = { fact: "a fact", compose: "follows from", intersect: "what these leave together", converse: "turned round", apply: "by a rule from" };
 
-export function Question({ state, change, entities, calculus, request, good, setBars, setLit, blank, consistent, toWorld }) {
+export function Question({ state, change, entities, calculus, request, good, setBars, setLit, blank, consistent, about, toWorld }) {
   const { head, tail } = state;
   const ready = !blank && head !== tail && good.entities.includes(head) && good.entities.includes(tail);
-  const asked = useAsk((signal) => (ready ? post("/api/ask", { ...request, head, tail }, signal) : null), [good, head, tail, ready], 80);
+  const models = useAsk((signal) => get("/api/models", signal), []);
+  const usable = (models.value?.models || []).filter((one) => !one.links && one.calculus === calculus?.name);
+  const model = usable.some((one) => one.name === state.model) && !request.own ? { model: state.model } : {};
+  const asked = useAsk((signal) => (ready ? post("/api/ask", { ...request, ...model, head, tail }, signal) : null), [good, head, tail, ready, model.model], 80);
+  const exact = useAsk((signal) => (ready && good.kind !== "rules" ? post("/api/close", { ...request, query: [head, tail] }, signal) : null), [good, head, tail, ready], 30);
   const [by, setBy] = useState(null);
-  useEffect(() => setBy(null), [good, head, tail]);
+  useEffect(() => setBy(null), [good, head, tail, model.model]);
   const choose = (which) => (event) => change({ [which]: event.target.value }, true);
   const picker = (which, title) => html`<label>${title} <select aria-label=${title} value=${entities.includes(state[which]) ? state[which] : ""} onChange=${choose(which)}>
     <option value="" disabled>choose …</option>${entities.map((one) => html`<option key=${one} value=${one}>${cut(one, 40)}</option>`)}</select></label>`;
-  const found = ready ? asked.value : null;
+  const found = !ready ? null : (!asked.busy && asked.value) || (!exact.busy && exact.value && closedAs(exact.value)) || null;
   const [first, second] = WORDING[calculus?.name] || ["How does", "lie to"];
   const best = found && (found.exact || found.learnt || found.neural);
   return html`<form class="question" onSubmit=${(event) => event.preventDefault()}>
@@ -29,13 +33,45 @@ export function Question({ state, change, entities, calculus, request, good, set
       <table class="who"><caption class="hidden">Who says what</caption><tbody>${Object.entries(WHO).map(([key, title]) => found[key] && html`<tr key=${key}><th scope="row">${title}</th>
         <td><${Answer} answer=${found[key]} calculus=${calculus} /></td></tr>`)}</tbody></table>
       ${found.differences.map((text) => html`<p key=${text} class="note">${text}</p>`)}
+      ${asked.busy && html`<p class="quiet" role="status">The model is being asked …</p>`}
       ${found.agree && html`<p class="quiet">All agree.</p>`}
       ${found.notes.map((text) => html`<p key=${text} class="quiet">${text}</p>`)}
       <div class="row">${Object.keys(WHO).filter((key) => found[key] && (key !== "neural" || found.neural.probability != null)).map((key, at) => html`<button type="button" key=${key} class=${at ? "" : "primary"} aria-pressed=${by === key} onClick=${() => setBy(by === key ? null : key)}>
         ${at ? { learnt: "Why, by what was learnt?", neural: "How the model sees it" }[key] : "Why?"}</button>`)}
-        <button type="button" onClick=${toWorld}>Show a picture of it</button></div>
-      ${by && html`<${Why} key=${by} ...${{ by, head, tail, request, calculus, setBars, setLit }} />`}`}`;
+        ${good.kind !== "rules" && html`<button type="button" onClick=${toWorld}>Show a picture of it</button>`}</div>
+      ${by && html`<${Why} key=${by} ...${{ by, head, tail, request: { ...request, ...model }, calculus, setBars, setLit }} />`}`}
+    ${usable.length > 1 && !request.own && html`<p><label>Model <select aria-label="Model" value=${model.model || calculus.name} onChange=${(event) => change({ model: event.target.value }, true)}>
+      ${usable.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}${one.shipped ? " (shipped)" : ""}</option>`)}</select></label></p>`}
+    ${about && !by && html`<p class="quiet about">${about}</p>`}
+    ${!blank && good.kind !== "rules" && html`<${Follows} request=${request} good=${good} calculus=${calculus} />`}`;
 }
+
+const PROVED = { true: "Yes: it holds in every world of these facts.", false: "No: the facts leave it open.", null: "That could not be decided in time." };
+
+/** Whether a fact of one's own follows, by search. */
+function Follows({ request, good, calculus }) {
+  const [told, setTold] = useState(null);
+  useEffect(() => setTold(null), [good]);
+  async function prove(event) {
+    event.preventDefault();
+    const question = new FormData(event.target).get("question");
+    setTold({ text: "Searching …" });
+    try {
+      const found = await post("/api/entails", { ...request, question });
+      const other = found.facts.find((one) => one.counterexample)?.counterexample;
+      setTold({ text: found.consistent ? PROVED[found.entailed] : "The facts contradict each other, so everything follows.", other });
+    } catch (error) {
+      setTold({ text: error.message, error: true });
+    }
+  }
+  return html`<details class="follows-form"><summary>Does a fact follow?</summary>
+    <form class="row" onSubmit=${prove}><input name="question" class="grow" required aria-label="A fact to prove" autocomplete="off" placeholder="${calculus?.words?.[2] || "PO"}(this, that)" /><button type="submit">Prove it</button></form>
+    <p role="status" class=${told?.error ? "error" : ""} data-testid="follows">${told?.text}</p>
+    ${told?.other && html`<details><summary>How it could be otherwise</summary><ul class="plain">${told.other.slice(0, 40).map((line) => html`<li key=${line}><code>${line}</code></li>`)}</ul></details>`}</details>`;
+}
+
+/** What closure says, in the form of the answers of all: it is there long before a model is. */
+const closedAs = ({ consistent, query }) => ({ exact: { consistent, relations: query?.relations || [] }, differences: [], notes: [], agree: false });
 
 function headline(found, best, calculus, head, tail, consistent) {
   if (!consistent || (found.exact && found.exact.consistent === false)) return "The facts contradict each other, so there is no answer.";
@@ -49,12 +85,12 @@ function Answer({ answer, calculus }) {
   const text = label(calculus, answer.relations);
   if (answer.probability == null) return html`<code>${text}</code>`;
   return html`<code>${answer.relation}</code> <span class="meter" aria-hidden="true"><i style=${{ width: `${answer.probability * 100}%` }}></i></span> ${percent(answer.probability)}
-    <span class="quiet">, next ${answer.runner_up} ${percent(answer.runner_up_probability)}</span>`;
+    ${answer.runner_up_probability >= 0.0005 && html`<span class="quiet">, next ${answer.runner_up} ${percent(answer.runner_up_probability)}</span>`}`;
 }
 
 /** The explanation of one of the three: rounds, proof, fewest facts, and what excludes each other relation. */
 function Why({ by, head, tail, request, calculus, setBars, setLit }) {
-  const asked = useAsk((signal) => post("/api/explain", { ...request, head, tail, by }, signal), []);
+  const asked = useAsk((signal) => post("/api/explain", { ...request, head, tail, by: request.own ? "exact" : by }, signal), []);
   if (asked.busy) return html`<p class="quiet" role="status">Looking for the reasons …</p>`;
   if (asked.error) return html`<p class="error" role="status">${asked.error.message}</p>`;
   const found = asked.value, base = found.kind === "neural" ? found.table : found;
@@ -64,13 +100,15 @@ function Why({ by, head, tail, request, calculus, setBars, setLit }) {
   const proofs = base ? base.proofs || [base.proof] : [];
   const support = base?.support?.facts || [];
   const told = (fact) => `${[].concat(fact[1]).join("|")}(${cut(fact[0])}, ${cut(fact[2])})`;
+  const rounds = found.rounds?.length > 0 && html`<${Rounds} found=${found} calculus=${calculus} setBars=${setBars} head=${head} tail=${tail} />`;
   return html`<section class="why">
-    ${found.rounds?.length > 0 && html`<${Rounds} found=${found} calculus=${calculus} setBars=${setBars} head=${head} tail=${tail} />`}
+    ${found.kind === "neural" && rounds}
     ${found.kind === "neural" && html`<h3>What each fact is worth to the model</h3>
       <ul class="plain">${found.influence.filter((one) => one.probability_lost !== null).sort((a, b) => b.probability_lost - a.probability_lost).slice(0, 8).map((one) => html`<li key=${told(one.fact)} ...${light([[one.fact[0], one.fact[2]]])}>
         <span class="meter wide" aria-hidden="true"><i style=${{ width: `${Math.max(0, Math.min(1, one.probability_lost)) * 100}%` }}></i></span> <code>${told(one.fact)}</code></li>`)}</ul>
       ${base && html`<p class="quiet">${found.proved ? "What was distilled from the model proves the same answer:" : "What was distilled from the model says:"}</p>`}`}
     ${proofs.filter((proof) => proof?.steps?.length).map((proof, at) => html`<div key=${at}><h3>Proof</h3><ul class="proof" role="tree" aria-label="Proof"><${Step} proof=${proof} at=${proof.steps.length - 1} light=${light} calculus=${calculus} /></ul></div>`)}
+    ${found.kind !== "neural" && rounds}
     ${support.length > 0 && html`<h3>${base.support.smallest ? "The fewest facts that give it" : "Facts that give it"}</h3>
       <ul class="plain">${support.map((fact) => html`<li key=${told(fact)} ...${light([[fact[0], fact[2]]])}><code>${told(fact)}</code></li>`)}</ul>`}
     ${base?.excluded?.length > 0 && html`<h3>Why nothing else</h3><dl class="excluded">${base.excluded.map((one) => html`<div key=${one.relations.join()} ...${light(one.support.facts.map((fact) => [fact[0], fact[2]]))}>

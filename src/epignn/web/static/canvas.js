@@ -4,8 +4,10 @@ import { html, useState, useEffect, useRef, useSize, cut } from "./lib.js";
 
 const HEIGHT = 34;
 const LONGEST = 22;
+const CROWD = 12; // more inferred edges than this, and only those that are looked at have labels
+const BAR = (count) => (count > 16 ? 3 : 5); // the width of a bar in an entity
 
-export const nodeWidth = (name, bars = 0) => Math.max(52, 22 + 7.6 * Math.min(name.length, LONGEST), bars * 5 + 20);
+export const nodeWidth = (name, bars = 0) => Math.max(52, 22 + 7.6 * Math.min(name.length, LONGEST), bars * BAR(bars) + 20);
 
 /** The point where the line from the middle of a box to another point leaves the box. */
 function border([x, y], [tx, ty], width, height) {
@@ -14,7 +16,7 @@ function border([x, y], [tx, ty], width, height) {
   return [x + dx * Math.min(scale, 1), y + dy * Math.min(scale, 1)];
 }
 
-/** The curve of an edge, and the middle of it; `bend` parts edges between the same two entities. */
+/** The curve of an edge, and where a share of it lies; `bend` parts edges between the same two entities. */
 function curve(from, to, widths, heights, bend) {
   const [mx, my] = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
@@ -22,11 +24,23 @@ function curve(from, to, widths, heights, bend) {
   const control = [mx - (dy / length) * bend * 2, my + (dx / length) * bend * 2];
   const start = border(from, bend ? control : to, widths[0] + 4, heights[0] + 4);
   const end = border(to, bend ? control : from, widths[1] + 10, heights[1] + 10);
-  const middle = [
-    (start[0] + 2 * control[0] + end[0]) / 4,
-    (start[1] + 2 * control[1] + end[1]) / 4,
-  ];
-  return { path: `M${start} Q${control} ${end}`, middle };
+  const along = (t) => [0, 1].map((axis) => (1 - t) ** 2 * start[axis] + 2 * t * (1 - t) * control[axis] + t ** 2 * end[axis]);
+  return { path: `M${start} Q${control} ${end}`, along };
+}
+
+const SHARES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78]; // of an edge, where its label may stand
+
+/** A place for the label of each edge that no box has yet, neither an entity nor another label. */
+function labelled(edges, boxes) {
+  const taken = [...boxes];
+  const free = ([x, y, w, h]) => taken.every(([bx, by, bw, bh]) => Math.abs(bx - x) > (bw + w) / 2 || Math.abs(by - y) > (bh + h) / 2);
+  return edges.map((one) => {
+    const size = [cut(one.edge.label, 20).length * 7 + 6, 15];
+    const spots = SHARES.map((share) => one.along(share));
+    const middle = spots.find((spot) => free([...spot, ...size])) || spots[0];
+    taken.push([...middle, ...size]);
+    return { ...one, middle };
+  });
 }
 
 /**
@@ -156,7 +170,7 @@ export function Canvas({ nodes, edges, places, selected, busy, svgRef, on }) {
     return 0;
   }
   const pairs = {};
-  const drawn = edges
+  const lines = edges
     .filter((edge) => byName[edge.head] && byName[edge.tail] && edge.head !== edge.tail)
     .map((edge) => {
       const id = [edge.head, edge.tail].sort().join("\n");
@@ -166,19 +180,23 @@ export function Canvas({ nodes, edges, places, selected, busy, svgRef, on }) {
       const ends = [byName[edge.head], byName[edge.tail]];
       return { edge, ...curve(at(edge.head), at(edge.tail), ends.map(widthOf), ends.map(heightOf), bend) };
     });
+  const first = (one) => (one.edge.kind === "inferred" ? 1 : 0); // facts choose their places before what follows
+  const drawn = labelled([...lines].sort((a, b) => first(a) - first(b)), placed.map((node) => [...at(node.name), widthOf(node), heightOf(node)]))
+    .sort((a, b) => first(b) - first(a));
+  const many = edges.filter((edge) => edge.kind === "inferred").length > CROWD;
   const draft = drag && drag.moved && drag.target && curve(places[drag.name], places[drag.target],
     [widthOf(byName[drag.name]), widthOf(byName[drag.target])], [HEIGHT, HEIGHT], 0);
 
   return html`<div class="canvas" ref=${box} aria-busy=${busy}
     onPointerDown=${(event) => down(event, null)} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${() => setDrag(null)}
     onDblClick=${(event) => event.target.closest("[data-node],[data-edge]") || on.create(inside(event))}>
-    <svg ref=${svgRef} role="group" aria-label="Entities and facts" width="100%" height="100%" viewBox="0 0 ${width} ${height}">
+    <svg ref=${svgRef} role="group" aria-label="Entities and facts" class=${many ? "many" : ""} width="100%" height="100%" viewBox="0 0 ${width} ${height}">
       <defs>
         ${["fact", "lit", "clash", "inferred"].map((kind) => html`<marker id="arrow-${kind}" key=${kind} viewBox="0 0 10 10"
           refX="8" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z" class="arrow ${kind}" /></marker>`)}
       </defs>
       <g transform="translate(${x} ${y}) scale(${k})">
-        ${drawn.map(({ edge, path, middle }) => html`<g key=${edge.id} data-edge=${edge.id} class="edge ${edge.kind} ${edge.lit ? "lit" : ""} ${selected === edge.id ? "selected" : ""}"
+        ${drawn.map(({ edge, path, middle }) => html`<g key=${edge.id} data-edge=${edge.id} class="edge ${edge.kind} ${edge.lit ? "lit" : ""} ${edge.asked ? "asked" : ""} ${selected === edge.id ? "selected" : ""}"
             tabindex="0" role="button" aria-label=${edge.title} onKeyDown=${(event) => edgeKey(event, edge)}
             onPointerDown=${(event) => event.stopPropagation()} onClick=${() => on.edge(edge)}>
             <title>${edge.title}</title>
@@ -197,17 +215,18 @@ export function Canvas({ nodes, edges, places, selected, busy, svgRef, on }) {
             <title>${node.title || node.name}</title>
             <rect x=${-w / 2} y=${-h / 2} width=${w} height=${h} rx="9" />
             <text y=${node.bars ? -h / 2 + 21 : 5}>${cut(node.name, LONGEST)}</text>
-            ${node.bars && html`<g class="bars" transform="translate(${-node.bars.length * 2.5} ${h / 2 - 6})">
-              ${node.bars.map((share, r) => html`<rect key=${r} class="ground" x=${r * 5} y="-18" width="4" height="18" />
-                <rect key=${`v${r}`} class="bar" x=${r * 5} y=${-18 * share} width="4" height=${18 * share} />`)}
+            ${node.bars && html`<g class="bars" transform="translate(${(-node.bars.length * BAR(node.bars.length)) / 2} ${h / 2 - 6})">
+              ${node.bars.map((share, r) => html`<rect key=${r} class="ground" x=${r * BAR(node.bars.length)} y="-18" width=${BAR(node.bars.length) - 1} height="18" />
+                <rect key=${`v${r}`} class="bar" x=${r * BAR(node.bars.length)} y=${-18 * share} width=${BAR(node.bars.length) - 1} height=${18 * share} />`)}
             </g>`}
           </g>`;
         })}
       </g>
     </svg>
     ${!nodes.length && html`<p class="hint">Double-click to make an entity, then drag from one to another.<br />Or choose an example.</p>`}
+    ${on.add && html`<button type="button" class="new" onPointerDown=${(event) => event.stopPropagation()} onDblClick=${(event) => event.stopPropagation()} onClick=${() => on.add([(width / 2 - x) / k, (height / 2 - y) / k])}>+ New entity</button>`}
     ${armed && html`<p class="hint low" role="status">Connect “${cut(armed)}” with …: go to another entity and press Enter. Escape leaves it.</p>`}
-    <div class="zoom" onPointerDown=${(event) => event.stopPropagation()}>
+    <div class="zoom" onPointerDown=${(event) => event.stopPropagation()} onDblClick=${(event) => event.stopPropagation()}>
       <button type="button" title="Larger" aria-label="Larger" onClick=${() => zoom(1.25)}>+</button>
       <button type="button" title="Smaller" aria-label="Smaller" onClick=${() => zoom(0.8)}>−</button>
       <button type="button" title="Show all" aria-label="Show all" onClick=${fit}>⤢</button>

@@ -33,7 +33,7 @@ export function layout(names, links, given = {}) {
   if (fixed.every(Boolean)) return given;
   const far = distances(names, links);
   const reach = Math.max(1, ...far.flat().filter(Number.isFinite));
-  const wanted = (i, j) => LENGTH * Math.min(far[i][j], reach * 0.75 + 1);
+  const wanted = (i, j) => LENGTH * Math.min(far[i][j], reach + 1) ** 0.72; // below 1: a long chain bends into an arc
   const at = names.map((name, i) => {
     if (given[name]) return [...given[name]];
     const known = names.findIndex((other, j) => given[other] && far[i][j] === 1);

@@ -21,9 +21,8 @@ async function ask(path, options) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, { error: "The server does not answer. Is `epignn serve` still running?" });
   }
-  const told = await reply.json().catch(() => ({}));
-  if (!reply.ok) throw new ApiError(reply.status, told);
-  return told;
+  if (!reply.ok) throw new ApiError(reply.status, await reply.json().catch(() => ({})));
+  return reply.json();
 }
 
 export const get = (path, signal) => ask(path, { signal });

@@ -10,6 +10,7 @@ export function Links({ known, shown }) {
   const [model, setModel] = useState("");
   const [triples, setTriples] = useState(graphs[0]?.triples || "");
   const [asked, setAsked] = useState({ head: graphs[0]?.head || "", relation: graphs[0]?.relation || "" });
+  const [chosen, setChosen] = useState(graphs[0]?.name || "");
   const [training, setTraining] = useState(null);
   const [picked, setPicked] = useState(null);
   const load = async () => {
@@ -24,9 +25,14 @@ export function Links({ known, shown }) {
   const found = useAsk((signal) => (ready ? post("/api/links", { model, triples, ...asked, top: 10 }, signal) : null), [model, triples, asked, graph.value], 50);
   useEffect(() => setPicked(null), [found.value]);
 
+  function open(one) {
+    setChosen(one.name);
+    setTriples(one.triples);
+    setAsked({ head: one.head, relation: one.relation });
+  }
   async function train() {
     try {
-      const { name } = await post("/api/runs", { experiment: "links", settings: [], seed: 0, upload: { name: "triples.tsv", text: triples } });
+      const { name } = await post("/api/runs", { experiment: "links", settings: [], seed: 0, upload: [{ name: "triples.tsv", text: triples }] });
       setTraining({ name, epoch: 0, epochs: 0 });
       const events = new EventSource(`/api/runs/${encodeURIComponent(name)}/events`);
       events.addEventListener("epoch", (event) => { const one = JSON.parse(event.data); setTraining({ name, epoch: one.epoch, epochs: one.epochs, left: one.seconds_left }); });
@@ -48,18 +54,18 @@ export function Links({ known, shown }) {
   return html`<div class="two pad">
     <section><h1>Links</h1><p>A graph of facts, and a model that has learnt from such facts. Ask who else stands in a relation: the model ranks everybody.</p>
       <form class="card" aria-label="Question" onSubmit=${(event) => event.preventDefault()}>
-        <div class="row"><label>Graph <select aria-label="Graph" value="" onChange=${(event) => { const one = graphs.find((g) => g.name === event.target.value); if (one) { setTriples(one.triples); setAsked({ head: one.head, relation: one.relation }); } event.target.value = ""; }}>
-          <option value="" disabled>choose …</option>${graphs.map((one) => html`<option key=${one.name} value=${one.name}>${one.title}</option>`)}</select></label>
-          <label class="button">Open a TSV …<input class="hidden" type="file" accept=".tsv,.txt" aria-label="Open a TSV of triples" onChange=${async (event) => { const file = event.target.files[0]; if (file) { setTriples(await file.text()); setAsked({ head: "", relation: "" }); } event.target.value = ""; }} /></label></div>
+        <div class="fields"><label class="block">Graph <select aria-label="Graph" value=${chosen} onChange=${(event) => open(graphs.find((one) => one.name === event.target.value))}>
+            ${graphs.map((one) => html`<option key=${one.name} value=${one.name}>${one.title}</option>`)}${!graphs.some((one) => one.name === chosen) && html`<option value=${chosen}>${chosen}</option>`}</select></label>
+          <label class="button">Open a TSV …<input class="hidden" type="file" accept=".tsv,.txt" aria-label="Open a TSV of triples" onChange=${async (event) => { const file = event.target.files[0]; event.target.value = ""; if (file) open({ name: file.name, triples: await file.text(), head: "", relation: "" }); }} /></label></div>
         <details><summary>${graph.value ? `${graph.value.facts} facts about ${graph.value.entities.length} entities, ${relations.length} relations` : "The facts"}</summary>
           <textarea aria-label="Triples, one a line with tabs between" spellcheck="false" value=${triples} onInput=${(event) => setTriples(event.target.value)}></textarea></details>
         ${graph.error && triples.trim() && html`<p class="error" role="status">${graph.error.message}</p>`}
-        <div class="row"><label>Model <select aria-label="Model" value=${model} onChange=${(event) => setModel(event.target.value)}><option value="" disabled>${models.length ? "choose …" : "none is trained yet"}</option>${models.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select></label>
+        <div class="fields">${models.length > 0 && html`<label class="block">Model <select aria-label="Model" value=${model} onChange=${(event) => setModel(event.target.value)}>${models.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select></label>`}
           <button type="button" class=${models.length ? "" : "primary"} disabled=${Boolean(training) || !triples.trim()} onClick=${train}>${training ? "Training …" : "Train one on this graph"}</button></div>
         ${training && html`<p class="quiet" role="status">${training.epoch ? `Epoch ${training.epoch}${training.epochs ? ` of ${training.epochs}` : ""}${training.left != null ? `, ${Math.ceil(training.left)} s left` : ""}` : "Preparing the data …"}</p><progress aria-label="Epochs" max=${training.epochs || 1} value=${training.epoch}></progress>`}
-        <div class="row"><label>Who or what: <input aria-label="Head" list="heads" value=${asked.head} onChange=${(event) => setAsked({ ...asked, head: event.target.value })} /></label>
-          <label>stands in <select aria-label="Relation" value=${asked.relation} onChange=${(event) => setAsked({ ...asked, relation: event.target.value })}><option value="" disabled>choose …</option>
-            ${relations.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}${relations.map((one) => html`<option key=${`${one}^-1`} value=${`${one}^-1`}>${one}, backwards</option>`)}</select></label> to whom?</div>
+        <div class="fields"><label class="block">From <input aria-label="Head" list="heads" value=${asked.head} onChange=${(event) => setAsked({ ...asked, head: event.target.value })} /></label>
+          <label class="block">by the relation <select aria-label="Relation" value=${asked.relation} onChange=${(event) => setAsked({ ...asked, relation: event.target.value })}><option value="" disabled>choose …</option>
+            ${relations.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}${relations.map((one) => html`<option key=${`${one}^-1`} value=${`${one}^-1`}>${one}, backwards</option>`)}</select></label><span class="ask">to whom?</span></div>
         <datalist id="heads">${(graph.value?.entities || []).map((one) => html`<option key=${one} value=${one} />`)}</datalist></form>
       ${ready && found.error && html`<p class="error" role="status">${found.error.message}</p>`}
       ${ready && found.busy && !answers.length && html`<p class="quiet" role="status">Ranking …</p>`}
@@ -68,7 +74,7 @@ export function Links({ known, shown }) {
           <td><span class="meter" aria-hidden="true"><i style=${{ width: `${one.probability * 100}%` }}></i></span> ${percent(one.probability)}</td></tr>`)}</tbody></table>
         <p class="quiet">Click on an answer to see the facts that support it.</p>`}
     </section>
-    <section>${answers.length > 0 ? html`<${Support} answer=${answers.find((one) => one.tail === picked) || answers[0]} triples=${triples} onwards=${(head) => setAsked({ ...asked, head })} />` : html`<div class="empty"><p>${models.length ? "Ask a question to see the support of its answers." : "Train a model on the example graph: it takes some seconds."}</p></div>`}</section>
+    <section>${answers.length > 0 ? html`<${Support} answer=${answers.find((one) => one.tail === picked) || answers[0]} triples=${triples} onwards=${(head) => setAsked({ ...asked, head })} />` : html`<div class="empty"><p>${models.length ? "Ask a question to see the facts that support its answers." : html`<b>Train a model on this graph.</b> That takes some seconds; then it ranks who else stands in a relation, and shows why.`}</p></div>`}</section>
   </div>`;
 }
 

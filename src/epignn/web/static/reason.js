@@ -4,12 +4,12 @@ import { html, useState, useEffect, useMemo, useRef, useAsk, post, get, upload, 
 import { Canvas } from "./canvas.js";
 import { layout } from "./layout.js";
 import { addFact, changeFact, removeFacts, renameEntity, writeName, freshName } from "./facts.js";
-import { label, meaning, sentence } from "./words.js";
+import { label, meaning, sentence, short } from "./words.js";
 import { Question } from "./ask.js";
 import { World } from "./world.js";
 
-const BLANK = { text: "", calculus: null, own: null, places: {}, loose: [], head: "", tail: "" };
-const SHOWS = { none: "Facts only", definite: "Facts and what follows", all: "Facts and what may hold" };
+const BLANK = { text: "", calculus: null, own: null, places: {}, loose: [], head: "", tail: "", model: null };
+const SHOWS = { none: "Facts alone", definite: "What follows", all: "What may hold" };
 const TABS = { question: "Question", facts: "Facts", world: "World" };
 
 const pairOf = (a, b) => [a, b].sort().join("\n");
@@ -27,7 +27,7 @@ function useSteps(initial) {
   return [steps.now, change, { undo, redo, canUndo: steps.past.length > 0, canRedo: steps.future.length > 0 }];
 }
 
-export function Reason({ shared, calculi, examples, shown }) {
+export function Reason({ shared, calculi, examples, shown, wish }) {
   const [state, change, steps] = useSteps(shared || (examples[0] ? fromExample(examples[0]) : BLANK));
   const [tab, setTab] = useState(shared?.tab || "question");
   const [show, setShow] = useState("definite");
@@ -48,12 +48,13 @@ export function Reason({ shared, calculi, examples, shown }) {
   const waiting = useRef([]);
   const edit = (step) => (good.of === state.text ? change((now) => step(now, good.facts)) : waiting.current.push(step));
   useEffect(() => { if (good.of === state.text && waiting.current.length) change(waiting.current.shift().bind(null, state, good.facts)); }, [good]);
+  const readable = { ...request, facts: good.of }; // what is asked about while the text is being written
   const closed = useAsk(
-    (signal) => (blank || good.kind === "rules" ? null : post("/api/close", { ...request, facts: state.text }, signal)), [parsed.value], 0);
+    (signal) => (blank || !parsed.value || parsed.value.kind === "rules" ? null : post("/api/close", { ...request, facts: parsed.value.of }, signal)), [parsed.value], 0);
 
   const name = state.own ? good.calculus : good.calculus || state.calculus || "rcc8";
   const own = useAsk((signal) => (state.own ? post("/api/calculus", { toml: state.own }, signal) : null), [state.own]);
-  const calculus = own.value || calculi.find((one) => one.name === name) || calculi[0];
+  const calculus = (own.value && { words: own.value.relations, aliases: {}, ...own.value }) || calculi.find((one) => one.name === name) || calculi[0];
 
   const entities = useMemo(() => [...new Set([...good.entities, ...state.loose])], [good, state.loose]);
   const places = useMemo(() => layout(entities, good.facts.map((f) => [f.head, f.tail]), state.places), [entities, good, state.places]);
@@ -66,12 +67,21 @@ export function Reason({ shared, calculi, examples, shown }) {
   }, [good]);
   useEffect(() => { setBars(null); setLit([]); }, [state.text, state.head, state.tail]);
 
+  // A model that was just trained is to be asked: about these facts, if it can, otherwise about an example.
+  useEffect(() => {
+    if (!wish) return;
+    setTab("question");
+    if (wish.own) return change({ ...BLANK, ...wish, example: "learnt" });
+    const one = examples.find((other) => other.calculus === wish.calculus);
+    change((now) => ({ ...((now.calculus || good.calculus) === wish.calculus && now.text.trim() ? {} : one ? fromExample(one) : {}), model: wish.model }));
+  }, [wish]);
+
   // The address holds the state, so that it can be shared and survives a reload.
   useEffect(() => {
     if (!shown) return;
     const timer = setTimeout(async () => {
-      const { text, calculus: chosen, own: file, head, tail } = state;
-      history.replaceState(null, "", `#/reason/${await pack({ text, calculus: chosen, own: file, head, tail, places, tab })}`);
+      const { text, calculus: chosen, own: file, head, tail, model } = state;
+      history.replaceState(null, "", `#/reason/${await pack({ text, calculus: chosen, own: file, head, tail, model, places, tab })}`);
     }, 300);
     return () => clearTimeout(timer);
   }, [state, places, tab, shown]);
@@ -100,7 +110,7 @@ export function Reason({ shared, calculi, examples, shown }) {
     .slice(0, 300)
     .map(([head, relations, tail]) => ({
       id: `i${head}\n${tail}`, head, tail, relations, label: label(calculus, relations), kind: "inferred",
-      lit: litPairs.has(pairOf(head, tail)), title: `It follows: ${sentence(calculus, relations, head, tail) || `anything between ${head} and ${tail}`}`,
+      lit: litPairs.has(pairOf(head, tail)), asked: pairOf(head, tail) === pairOf(state.head, state.tail), title: `It follows: ${sentence(calculus, relations, head, tail) || `anything between ${head} and ${tail}`}`,
     }));
   const drafts = selected?.draft && !selected.edge
     ? [{ id: "draft", head: selected.draft[0], tail: selected.draft[1], label: "?", kind: "draft", title: "a new fact" }] : [];
@@ -114,6 +124,14 @@ export function Reason({ shared, calculi, examples, shown }) {
     const fresh = freshName(entities);
     change((now) => ({ loose: [...now.loose, fresh], places: { ...places, [fresh]: place.map(Math.round) } }));
     setSelected({ node: fresh, rename: true });
+  }
+  /** A place near the middle of the drawing where nothing stands yet. */
+  function addNear([x, y]) {
+    const free = (px, py) => Object.values(places).every(([ox, oy]) => Math.abs(ox - px) > 90 || Math.abs(oy - py) > 50);
+    for (let step = 0; ; step++) {
+      const [px, py] = [x + 26 * Math.sqrt(step) * Math.cos(step * 2.4), y + 26 * Math.sqrt(step) * Math.sin(step * 2.4)];
+      if (free(px, py)) return create([px, py]);
+    }
   }
   function rename(from, to) {
     setSelected(null);
@@ -167,14 +185,15 @@ export function Reason({ shared, calculi, examples, shown }) {
   }
 
   const edge = selected?.edge && facts.find((one) => one.id === selected.edge);
-  return html`<div class="reason">
+  const low = selected && beneath(selected.node ? [selected.node] : edge ? [edge.head, edge.tail] : selected.draft || [], places);
+  return html`<div class="reason" data-tab=${tab}>
     <${Bar} ...${{ state, change, steps, calculi, examples, calculus, good, show, setShow, open, svg, request, entities,
       tidy: () => { change({ places: layout(entities, good.facts.map((f) => [f.head, f.tail])) }); setFitKey((n) => n + 1); } }} />
     <section class="stage" aria-label="Drawing">
       <${Canvas} nodes=${nodes} edges=${[...inferred, ...facts, ...drafts]} places=${places} svgRef=${svg} busy=${closed.busy}
         selected=${selected?.edge || selected?.node || (selected?.draft ? "draft" : null)}
         on=${{
-          fitKey, create, removeNode, rename: (one) => setSelected({ node: one, rename: true }),
+          fitKey, create, add: addNear, removeNode, rename: (one) => setSelected({ node: one, rename: true }),
           clear: () => setSelected(null), node: (one) => setSelected({ node: one }),
           connect: (head, tail) => setSelected({ draft: [head, tail] }),
           move: (one, place) => change({ places: { ...places, [one]: place } }),
@@ -182,12 +201,12 @@ export function Reason({ shared, calculi, examples, shown }) {
           removeEdge: (one) => removeFact(one.at),
         }} />
       ${clash.size > 0 && html`<${Clash} facts=${[...clash].map((at) => ({ ...good.facts[at], at }))} remove=${removeFact} />`}
-      ${(edge || selected?.draft) && html`<${Chips} key=${selected.edge || selected.draft.join()} calculus=${calculus}
+      ${(edge || selected?.draft) && html`<${Chips} low=${low} key=${selected.edge || selected.draft.join()} calculus=${calculus}
         head=${edge ? edge.head : selected.draft[0]} tail=${edge ? edge.tail : selected.draft[1]}
         chosen=${edge ? edge.fact.relations : []} set=${relate} close=${() => setSelected(null)} ask=${askAbout}
         turn=${edge ? () => edit((now, facts) => ({ text: changeFact(now.text, facts[edge.at], facts[edge.at].tail, facts[edge.at].written, facts[edge.at].head) })) : () => setSelected({ draft: [...selected.draft].reverse() })}
         remove=${edge && (() => removeFact(edge.at))} />`}
-      ${selected?.node && entities.includes(selected.node) && html`<${Node} key=${selected.node} name=${selected.node} editing=${selected.rename} others=${entities.filter((one) => one !== selected.node)}
+      ${selected?.node && entities.includes(selected.node) && html`<${Node} low=${low} key=${selected.node} name=${selected.node} editing=${selected.rename} others=${entities.filter((one) => one !== selected.node)}
         rename=${(to) => rename(selected.node, to)} remove=${() => removeNode(selected.node)} connect=${(to) => setSelected({ draft: [selected.node, to] })}
         from=${() => { change({ head: selected.node }, true); setTab("question"); }} to=${() => { change({ tail: selected.node }, true); setTab("question"); }} close=${() => setSelected(null)} />`}
     </section>
@@ -204,12 +223,19 @@ export function Reason({ shared, calculi, examples, shown }) {
           }}>${title}</button>`)}
       </div>
       <div role="tabpanel" id="panel-${tab}" aria-labelledby="tab-${tab}" class="tabpanel">
-        ${tab === "question" && html`<${Question} ...${{ state, change, entities, calculus, request, good, setBars, setLit, blank }} consistent=${closed.value ? closed.value.consistent : true} toWorld=${() => setTab("world")} />`}
+        ${tab === "question" && html`<${Question} ...${{ state, change, entities, calculus, request: readable, good, setBars, setLit, blank }} about=${examples.find((one) => one.name === state.example && one.facts === state.text)?.about} consistent=${closed.value ? closed.value.consistent : true} toWorld=${() => setTab("world")} />`}
         ${tab === "facts" && html`<${Text} ...${{ state, change, good, parsed, calculus, entities, closed, setLit }} />`}
-        ${tab === "world" && html`<${World} ...${{ request, good, blank, calculus, head: state.head, tail: state.tail }} />`}
+        ${tab === "world" && html`<${World} ...${{ request: readable, good, blank, calculus, head: state.head, tail: state.tail }} />`}
       </div>
     </aside>
   </div>`;
+}
+
+/** Whether a card about some entities hides less of the drawing at its foot: where they stand in the upper half. */
+function beneath(names, places) {
+  const all = Object.values(places).map((place) => place[1]);
+  const there = names.filter((name) => places[name]).map((name) => places[name][1]);
+  return there.length > 0 && there.reduce((sum, y) => sum + y) / there.length < (Math.min(...all) + Math.max(...all)) / 2;
 }
 
 const EMPTY = { of: "", calculus: null, entities: [], facts: [], text: "", kind: "calculus", known_by: [] };
@@ -250,8 +276,8 @@ function Bar({ state, change, steps, calculi, examples, calculus, good, show, se
     ${several && html`<span class="quiet" title="Choose in the list beside it">could also be ${good.known_by.filter((one) => one !== good.calculus).join(", ")}</span>`}
     <label class="button">Open …<input type="file" class="hidden" aria-label="Open a file of facts, or a calculus or rules as .toml" onChange=${(event) => { if (event.target.files[0]) open(event.target.files[0]); event.target.value = ""; }} /></label>
     <span class="gap"></span>
-    <button type="button" disabled=${!steps.canUndo} onClick=${steps.undo} title="Undo (Ctrl+Z)">Undo</button>
-    <button type="button" disabled=${!steps.canRedo} onClick=${steps.redo} title="Redo (Ctrl+Y)">Redo</button>
+    <button type="button" aria-label="Undo" disabled=${!steps.canUndo} onClick=${steps.undo} title="Undo (Ctrl+Z)">↶</button>
+    <button type="button" aria-label="Redo" disabled=${!steps.canRedo} onClick=${steps.redo} title="Redo (Ctrl+Y)">↷</button>
     <label><span class="hidden">Show</span><select aria-label="Show" value=${show} onChange=${(event) => setShow(event.target.value)}>${Object.entries(SHOWS).map(([key, title]) => html`<option key=${key} value=${key}>${title}</option>`)}</select></label>
     <button type="button" onClick=${tidy} disabled=${!entities.length}>Tidy</button>
     <button type="button" onClick=${share}>Share</button>
@@ -261,23 +287,23 @@ function Bar({ state, change, steps, calculi, examples, calculus, good, show, se
 }
 
 /** The relations of one fact as chips: on is possible, off is not. */
-function Chips({ calculus, head, tail, chosen, set, close, turn, remove, ask }) {
+function Chips({ low, calculus, head, tail, chosen, set, close, turn, remove, ask }) {
   const words = calculus?.words || [];
   const toggle = (word) => set(chosen.includes(word) ? chosen.filter((one) => one !== word) : words.filter((one) => one === word || chosen.includes(one)));
-  return html`<div class="card floating" role="dialog" aria-label="What holds from ${head} to ${tail}" onKeyDown=${(event) => event.key === "Escape" && close()}>
+  return html`<div class="card floating ${low ? "low" : ""}" role="dialog" aria-label="What holds from ${head} to ${tail}" onKeyDown=${(event) => event.key === "Escape" && close()}>
     <header><b title=${head}>${cut(head)}</b> → <b title=${tail}>${cut(tail)}</b><span class="gap"></span>
       <button type="button" onClick=${() => ask(head, tail)}>Ask</button><button type="button" onClick=${turn}>Turn round</button>
       ${remove && html`<button type="button" onClick=${remove}>Remove</button>`}<button type="button" class="icon" aria-label="Close" onClick=${close}>×</button></header>
     <div class="chips" role="group" aria-label="Relations">${words.map((word, at) => html`<button type="button" key=${word} class="chip" aria-pressed=${chosen.includes(word)}
-      title=${meaning(calculus, word, head, tail)} autofocus=${at === 0} onClick=${() => toggle(word)}>${word}</button>`)}</div>
+      title=${meaning(calculus, word, head, tail)} autofocus=${at === 0} onClick=${() => toggle(word)}>${word}${words.length <= 13 && html` <small>${short(calculus, word)}</small>`}</button>`)}</div>
     <p class="quiet">${chosen.length ? sentence(calculus, chosen, cut(head), cut(tail)) || "Anything: this says nothing." : "Choose what holds; several mean that one of them does."}</p>
   </div>`;
 }
 
-function Node({ name, editing, others, rename, remove, connect, from, to, close }) {
+function Node({ low, name, editing, others, rename, remove, connect, from, to, close }) {
   const input = useRef(null);
   useEffect(() => { if (editing) input.current.select(); }, []);
-  return html`<form class="card floating" aria-label="Entity ${name}" onSubmit=${(event) => { event.preventDefault(); rename(input.current.value.trim()); }} onKeyDown=${(event) => event.key === "Escape" && close()}>
+  return html`<form class="card floating ${low ? "low" : ""}" aria-label="Entity ${name}" onSubmit=${(event) => { event.preventDefault(); rename(input.current.value.trim()); }} onKeyDown=${(event) => event.key === "Escape" && close()}>
     <header><label class="grow">Name <input ref=${input} value=${name} autocomplete="off" /></label><button type="submit">Rename</button><button type="button" onClick=${remove}>Remove</button><button type="button" class="icon" aria-label="Close" onClick=${close}>×</button></header>
     <div class="row">${others.length > 0 && html`<label>Relate to <select aria-label="Relate to" value="" onChange=${(event) => connect(event.target.value)}><option value="" disabled>choose …</option>${others.map((one) => html`<option key=${one} value=${one}>${cut(one, 40)}</option>`)}</select></label>`}
       <button type="button" onClick=${from}>Ask from here</button><button type="button" onClick=${to}>Ask to here</button></div>
@@ -285,7 +311,7 @@ function Node({ name, editing, others, rename, remove, connect, from, to, close 
 }
 
 function Clash({ facts, remove }) {
-  return html`<div class="card floating clash" role="alert"><header><b>These facts cannot all hold.</b></header><p>Remove one of these:</p>
+  return html`<div class="card clash" role="alert"><p><b>These facts cannot all hold.</b> Remove one of these:</p>
     <ul class="plain">${facts.map((fact) => html`<li key=${`${fact.line}:${fact.column}`}><button type="button" onClick=${() => remove(fact.at)}>Remove</button> <code>${fact.written.join("|")}(${cut(fact.head)}, ${cut(fact.tail)})</code></li>`)}</ul></div>`;
 }
 
@@ -323,5 +349,18 @@ function Text({ state, change, good, parsed, calculus, entities, closed, setLit 
     ${told.length > 0 && html`<h3>What follows</h3><ul class="plain follows">${told.map(([head, relations, tail]) => html`<li key=${`${head}\n${tail}`} tabindex="0"
       onMouseEnter=${() => setLit([[head, tail]])} onMouseLeave=${() => setLit([])} onFocus=${() => setLit([[head, tail]])} onBlur=${() => setLit([])}>${sentence(calculus, relations, cut(head), cut(tail))}</li>`)}</ul>`}
     ${closed.value?.consistent && good.facts.length > 0 && !told.length && html`<p class="quiet">Nothing definite follows from these facts alone.</p>`}
+    <${Composed} calculus=${calculus} own=${state.own} />
     <details><summary>What the words mean</summary><dl class="words">${words.map((word) => html`<div key=${word}><dt>${word}</dt><dd>${meaning(calculus, word, "a", "b")}</dd></div>`)}</dl></details>`;
+}
+
+/** What two relations make together, by the table of the calculus. */
+function Composed({ calculus, own }) {
+  const [pair, setPair] = useState(["", ""]);
+  const table = useAsk((signal) => (!pair[0] || !pair[1] || calculus?.composition ? null : get(`/api/calculi/${encodeURIComponent(calculus.name)}`, signal)), [calculus?.name, pair]);
+  const composition = (own ? calculus : table.value)?.composition;
+  const bases = calculus?.relations || [];
+  const found = composition?.[pair[0]]?.[pair[1]];
+  const picker = (at, title) => html`<select aria-label=${title} value=${pair[at]} onChange=${(event) => setPair(at ? [pair[0], event.target.value] : [event.target.value, pair[1]])}><option value="" disabled>choose …</option>${bases.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>`;
+  return html`<details><summary>What two relations make together</summary><div class="row">${picker(0, "First relation")} then ${picker(1, "Second relation")}</div>
+    <p role="status" data-testid="composed">${found && (sentence({ ...calculus, words: bases }, found, "a", "c") || (found.length ? "Anything may hold from a to c." : "No two things can be so."))}</p></details>`;
 }

@@ -8,6 +8,7 @@ export function Results() {
   const list = suites.value?.suites || [];
   const chosen = name || list[0]?.name;
   return html`<div class="pad"><h1>Results</h1>
+    ${suites.busy && !suites.value && html`<p class="quiet" role="status">Reading the records …</p>`}
     ${suites.error && html`<p class="error">${suites.error.message}</p>`}
     ${suites.value && !list.length && html`<div class="empty"><p>No records are here. <code>epignn reproduce rcc8</code> makes some in the folder <code>results</code>; <code>epignn serve --results FOLDER</code> shows those of another.</p></div>`}
     ${list.length > 0 && html`<label>Table <select aria-label="Table" value=${chosen} onChange=${(event) => setName(event.target.value)}>${list.map((one) => html`<option key=${one.name} value=${one.name}>${one.title || one.name} (${one.records})</option>`)}</select></label>

@@ -23,5 +23,8 @@ export function meaning(calculus, name, a, b) {
   return pattern.replace(/\{\{|\}\}|\{a\}|\{b\}/g, (found) => ({ "{{": "{", "}}": "}", "{a}": a, "{b}": b })[found]);
 }
 
+/** What a relation says, without the two: "touches … from outside". */
+export const short = (calculus, name) => meaning(calculus, name, "", "…").trim().replace(/ …$/, "").replace(/^is /, "");
+
 export const label = (calculus, relations) =>
   calculus && relations.length === calculus.words.length ? "anything" : terms(calculus, relations).join(" | ") || "nothing";

@@ -7,20 +7,23 @@ const SNAP = 7;
 
 export function World({ request, good, blank, calculus, head, tail }) {
   const [seed, setSeed] = useState(0);
-  const asked = useAsk((signal) => (blank ? null : post("/api/realise", { ...request, seed, seconds: 5 }, signal)), [good, seed], 150);
+  const asked = useAsk((signal) => (blank || !good.of ? null : post("/api/realise", { ...request, seed, seconds: 5 }, signal)), [good, seed], 150);
   const [moved, setMoved] = useState(null);
   const [broken, setBroken] = useState([]);
+  const [checked, setChecked] = useState(true);
   const [error, setError] = useState("");
   const svg = useRef(null);
   useEffect(() => { setMoved(null); setBroken([]); setError(""); }, [asked.value]);
   useEffect(() => {
     if (!moved) return;
+    setChecked(false);
     const stop = new AbortController();
     const timer = setTimeout(async () => {
       try {
         const told = await post("/api/broken", { ...request, world: moved }, stop.signal);
         setBroken(told.broken);
         setError("");
+        setChecked(true);
       } catch (problem) {
         if (problem.name !== "AbortError") setError(problem.message);
       }
@@ -37,7 +40,7 @@ export function World({ request, good, blank, calculus, head, tail }) {
     <div class="world" aria-busy=${asked.busy}><${Picture} world=${world} change=${setMoved} svgRef=${svg} head=${head} tail=${tail} /></div>
     <p class=${broken.length ? "error" : "quiet"} role="status" data-testid="broken">${error || (broken.length
       ? `This breaks ${broken.length === 1 ? "a fact" : `${broken.length} facts`}: ${broken.map((at) => `${good.facts[at].written.join("|")}(${cut(good.facts[at].head)}, ${cut(good.facts[at].tail)})`).join(", ")}`
-      : moved ? "All facts still hold." : "Checked: what is drawn has the relations that the facts state.")}</p>
+      : moved && !checked ? "Checking …" : moved ? "All facts still hold." : "Checked: what is drawn has the relations that the facts state.")}</p>
     <div class="row"><button type="button" class="primary" onClick=${() => setSeed(seed + 1)}>Another world</button>
       ${moved && html`<button type="button" onClick=${() => { setMoved(null); setBroken([]); }}>Put it back</button>`}
       <button type="button" onClick=${() => saveImage(svg.current, "world", "svg")}>Save as SVG</button><button type="button" onClick=${() => saveImage(svg.current, "world", "png")}>PNG</button></div>`;
@@ -180,21 +183,30 @@ function spanOf(region) {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
-/** Where the name of a region is best read: at its top, a little inside; smaller ones go first and keep their place. */
-function labels(world, size) {
-  const taken = [];
-  const order = Object.entries(world.regions).sort((a, b) => { const [p, q] = [spanOf(a[1]), spanOf(b[1])]; return (p[2] - p[0]) * (p[3] - p[1]) - (q[2] - q[0]) * (q[3] - q[1]); });
-  const places = {};
-  for (const [name, region] of order) {
-    const [x0, y0, x1, y1] = spanOf(region), width = cut(name, 18).length * size * 0.56;
-    const tries = [];
-    const middle = region.discs ? region.discs[0] : [(x0 + x1) / 2, (y0 + y1) / 2];
-    for (const share of [0.78, 0, -0.78, 0.45, -0.45]) tries.push([middle[0], middle[1] + (share * (y1 - y0)) / 2]);
-    for (const step of [1.6, 2.9, 4.2]) { tries.push([middle[0], y1 + size * step * 0.4]); tries.push([middle[0], y0 - size * step * 0.55]); }
-    const clear = ([x, y]) => taken.every(([tx, ty, tw]) => Math.abs(tx - x) > (tw + width) / 2 || Math.abs(ty - y) > size * 1.05);
-    const place = tries.find(clear) || tries[0];
-    taken.push([...place, width]);
-    places[name] = place;
+const overlap = (a, b) => Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+
+/** Where the name of each region is best read: inside, if there is room, otherwise beside it; not upon another. */
+function labels(world, size, frame) {
+  const spans = Object.fromEntries(Object.entries(world.regions).map(([name, region]) => [name, spanOf(region)]));
+  const area = ([x0, y0, x1, y1]) => (x1 - x0) * (y1 - y0);
+  const paper = [frame[0], -frame[1] - frame[3], frame[0] + frame[2], -frame[1]];
+  const taken = [], places = {};
+  for (const name of Object.keys(spans).sort((a, b) => area(spans[a]) - area(spans[b]))) {
+    const [x0, y0, x1, y1] = spans[name], middle = (x0 + x1) / 2, width = cut(name, 18).length * size * 0.58, height = size * 1.15;
+    const roomy = width < (x1 - x0) * 0.86;
+    const inside = [0.74, 0, -0.74, 0.45, -0.45].map((share) => [middle, (y0 + y1) / 2 + (share * (y1 - y0)) / 2]);
+    const beside = [[middle, y1 + height * 0.62], [middle, y0 - height * 0.62], [x1 + width / 2 + size * 0.3, (y0 + y1) / 2], [x0 - width / 2 - size * 0.3, (y0 + y1) / 2]];
+    const boxed = ([x, y]) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
+    const small = Object.keys(spans).filter((other) => area(spans[other]) < width * width * 1.5 && (other !== name || !roomy));
+    const cost = (spot, order) => {
+      const box = boxed(spot);
+      return 12 * taken.reduce((sum, other) => sum + overlap(box, other), 0) + 4 * small.reduce((sum, other) => sum + overlap(box, spans[other]), 0)
+        + 20 * (area(box) - overlap(box, paper)) + order * 0.05 * area(box);
+    };
+    const spots = roomy ? [...inside, ...beside] : [...beside, ...inside];
+    const costs = spots.map(cost), best = spots[costs.indexOf(Math.min(...costs))];
+    taken.push(boxed(best));
+    places[name] = best;
   }
   return places;
 }
@@ -205,7 +217,7 @@ function Regions({ world, change, svgRef, head, tail }) {
     const spans = Object.values(world.regions).map(spanOf);
     const [x0, y0] = [0, 1].map((axis) => Math.min(...spans.map((s) => s[axis])));
     const [x1, y1] = [2, 3].map((axis) => Math.max(...spans.map((s) => s[axis])));
-    const margin = Math.max(x1 - x0, y1 - y0) * 0.09;
+    const margin = Math.max(x1 - x0, y1 - y0) * 0.07;
     return [x0 - margin, -(y1 + margin), x1 - x0 + 2 * margin, y1 - y0 + 2 * margin];
   });
   const size = frame[2] / 27, grid = !Object.values(world.regions).some((one) => one.discs);
@@ -220,7 +232,7 @@ function Regions({ world, change, svgRef, head, tail }) {
   const drag = useDrag(svgRef, (name, dx, dy) => shift(name, dx, -dy, base.current));
   const area = (name) => { const [x0, y0, x1, y1] = spanOf(world.regions[name]); return (x1 - x0) * (y1 - y0); };
   const order = [...names].sort((a, b) => area(b) - area(a));
-  const texts = labels(world, size);
+  const texts = labels(world, size, frame);
   return html`<svg ref=${svgRef} viewBox=${frame.join(" ")} role="group" aria-label="Regions" ...${drag.handlers}>
     ${order.map((name) => {
       const region = world.regions[name], about = {

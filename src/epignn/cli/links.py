@@ -1,0 +1,285 @@
+"""Links on the command line: what `epignn evaluate`, `predict` and `distil` do with a model of links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from epignn.cli.output import emit_json, emit_text, kept, progress, say, table
+from epignn.errors import BadArgument
+
+if TYPE_CHECKING:
+    from epignn.data.graph import Graph, Ints
+    from epignn.distil.links import LinkRules
+    from epignn.learn.checkpoint import Trained
+    from epignn.reason.answers import LinkAnswer
+    from epignn.reason.links import Links
+    from epignn.workers import Workers
+
+SHARD = 100_000
+"""About so many answers are written at once."""
+SHOWN = 3
+"""Rules of each relation that are printed; the file has all."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a model of links.
+
+    Attributes:
+        head, relation: one question.
+        queries: a file of questions.
+        every: all heads, with the relation or with all.
+        top, include_known, least: which answers are told.
+        paths: whether they are told with what supports them; None where they are shown.
+    """
+
+    head: str | None
+    relation: str | None
+    queries: Path | None
+    every: bool
+    top: int
+    include_known: bool
+    least: float
+    paths: bool | None
+
+    def __post_init__(self) -> None:
+        ways = (self.every, self.queries is not None, self.head is not None)
+        if sum(ways) > 1 or (self.queries is not None and self.relation is not None):
+            raise BadArgument("give --head and --relation, or --queries FILE, or --all: not both.")
+        if not any(ways) or (self.head is not None and self.relation is None):
+            raise BadArgument(
+                "which question? Give --head and --relation, or --queries FILE with both on each line, or --all."
+            )
+
+    def questions(self, graph: "Graph") -> "list[tuple[int, Ints]]":
+        """The questions, by number."""
+        from epignn.formats.triples import read_pairs
+        from epignn.reason.links import by_first_head, every_question
+
+        if self.every:
+            return every_question(graph, [self.relation] if self.relation is not None else [])
+        if self.queries is not None:
+            return by_first_head(graph, read_pairs(self.queries))
+        return by_first_head(graph, [(str(self.head), str(self.relation))])
+
+
+def predict_links(
+    links: "Links",
+    file: Path,
+    asked: Asked,
+    out: Path | None,
+    as_json: bool,
+    workers: "Workers",
+    code: Sequence[Path] = (),
+) -> None:
+    """The likeliest answers to (head, relation, ?) in a graph that may be new to the model."""
+    graph, notes = links.graph(file)
+    for note in notes:
+        say(f"note: {note}", err=True)
+    if any(model.answers is None for model in links.models):
+        say("note: a model was trained before answers had probabilities of their own; train it again", err=True)
+    questions = asked.questions(graph)
+    if out is not None:
+        _to_file(links, graph, questions, asked, file, out, as_json, workers, code)
+    elif as_json:
+        found = list(_rows(links, graph, questions, asked))
+        emit_json({"model": links.name, "graph": str(file), "answers": [one.to_dict() for one in found]})
+    elif asked.head is not None:
+        _show(links, graph, questions, asked)
+    else:
+        _stream(links, graph, questions, asked)
+    if not asked.include_known and not asked.every and (stated := links.stated(graph, questions)):
+        say(f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True)
+
+
+def _rows(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> "list[LinkAnswer]":
+    paths = asked.head is not None if asked.paths is None else asked.paths
+    finder = links.finder(graph) if paths else None
+    with progress("heads") as report:
+        parts = links.answers(graph, questions, asked.top, asked.include_known, asked.least, report)
+        return [one for part in parts for one in part.rows(finder)]
+
+
+def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> None:
+    """The answers to one question as a table, and what supports them below it."""
+    found = _rows(links, graph, questions, asked)
+    cells = [
+        (one.rank, one.tail, "–" if one.probability is None else f"{one.probability:.4f}", f"{one.score:.3f}")
+        for one in found
+    ]
+    table(("", "answer", "probability", "score (more is likelier)"), cells, f"({asked.head}, {asked.relation}, ?)")
+    if supported := [one for one in found if one.path is not None]:
+        from epignn.distil.bodies import Bodies
+
+        bodies, relation = Bodies(graph), int(questions[0][1][0])
+        say("supported by")
+        for one in supported:
+            assert one.path is not None
+            say(f"{one.rank:>3}  {one.path}")
+            body = tuple(graph.relation(step.relation) for step in one.path.steps)
+            if body != (relation,):
+                counts = bodies.counts(body, relation)
+                said = f"holds of {counts.support:,} of the {counts.pairs:,} pairs that it joins in this graph"
+                say(f"     {bodies.text(body, relation)}: {said}")
+
+
+def _stream(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> None:
+    """The answers to many questions as CSV on standard output, as they are found."""
+    from epignn.bridges.shards import csv_text
+    from epignn.reason.sharded import columns_of
+
+    finder = links.finder(graph) if asked.paths else None
+    with progress("heads") as report:
+        parts = links.answers(graph, questions, asked.top, asked.include_known, asked.least, report)
+        for number, part in enumerate(parts):
+            emit_text(csv_text(columns_of([part], finder), header=not number))
+
+
+def _to_file(
+    links: "Links",
+    graph: "Graph",
+    questions: "list[tuple[int, Ints]]",
+    asked: Asked,
+    file: Path,
+    out: Path,
+    quiet: bool,
+    workers: "Workers",
+    code: Sequence[Path],
+) -> None:
+    """Write the answers shard by shard; where it was interrupted, go on."""
+    from epignn.bridges.shards import Shards
+    from epignn.data.shared import arrays_of
+    from epignn.files import sha256
+    from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.reason.sharded import Asking, Part, write_part
+    from epignn.workers import run
+
+    shards = _shards(questions, asked.top)
+    paths = bool(asked.paths) and links.finder(graph) is not None
+    about = {
+        "models": [sha256(folder_of(model.name) / WEIGHTS) for model in links.models],
+        "graph": sha256(file),
+        "questions": [asked.head, asked.relation, asked.every, asked.queries and sha256(asked.queries)],
+        "answers": [asked.top, asked.include_known, asked.least, paths],
+    }
+    written = Shards(out, about)
+    todo = [number for number in range(len(shards)) if not written.has(number)]
+    before = sum(len(part) for part in shards) - sum(len(shards[number]) for number in todo)
+    with kept(written.folder), progress("heads") as report:
+        shared = workers.share(arrays_of(graph), written.folder)
+        asking = Asking(
+            links.name, str(links.trained.model.device), tuple(code), shared, asked.top, asked.include_known,
+            asked.least, paths, out.resolve(), about,
+        )  # fmt: skip
+        done = before
+
+        def take(place: int, rows: int) -> None:
+            nonlocal done
+            done += len(shards[todo[place]])
+            report(done, len(questions))
+
+        parts = [Part(asking, number, shards[number]) for number in todo]
+        found = run(workers, write_part, parts, take=take).all("shards")
+    written.join(len(shards))
+    if not quiet:
+        rest = "; the others were there" if before else ""
+        say(f"{out}: {sum(found):,} answers to the questions of {len(questions):,} heads{rest}")
+    else:
+        emit_json({"model": links.name, "graph": str(file), "out": str(out), "heads": len(questions)})
+
+
+def _shards(questions: "list[tuple[int, Ints]]", top: int) -> "list[list[tuple[int, Ints]]]":
+    """Questions in parts of about as many answers."""
+    found: list[list[tuple[int, Ints]]] = [[]]
+    rows = 0
+    for head, relations in questions:
+        if rows >= SHARD:
+            found.append([])
+            rows = 0
+        found[-1].append((head, relations))
+        rows += top * len(relations)
+    return found
+
+
+def evaluate_links(models: "Sequence[Links]", what: Sequence[str], negatives: Path | None, as_json: bool) -> None:
+    """Every protocol of link prediction, of one model or several, beside baselines, on the test graphs of tasks."""
+    from epignn.learn.protocols import measure
+    from epignn.reason.links import Links, negatives_of
+
+    names = _short([links.name for links in models])
+    together = Links(*(model for links in models for model in links.models))
+    results: list[dict[str, Any]] = []
+    for name in what:
+        side, notes = together.side(name)
+        for note in notes:
+            say(f"note: {note}", err=True)
+        stored = negatives_of(side, negatives)
+        say(f"{name}: {side}", err=True)
+        with progress(name) as report:
+            found = models[0].evaluate(side, stored, report)
+            scorers = [links.scorer(side.graph) for links in models[1:]]
+            more = [measure(scorer, side, stored, report) for scorer in scorers]
+        result: dict[str, Any] = {
+            "data": name,
+            "questions": 2 * len(side.test),
+            "seed": stored.seed,
+            "metrics": found,
+        }
+        if more:
+            result["others"] = dict(zip(names[1:], more, strict=True))
+        results.append(result)
+    if as_json:
+        emit_json({"model": models[0].name, "results": results})
+        return
+    for one in results:
+        figures = {names[0]: one["metrics"]["model"], **one.get("others", {})}
+        figures |= {name: values for name, values in one["metrics"].items() if name != "model"}
+        rows = [(metric, *(f"{values[metric]:.4f}" for values in figures.values())) for metric in figures[names[0]]]
+        table(("", *figures), rows, f"{one['data']}, {one['questions']:,} questions")
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """The last parts of paths; the whole where two would be the same."""
+    short = [",".join(Path(one).name for one in name.split(",")) for name in names]
+    return short if len(set(short)) == len(short) else list(names)
+
+
+def distil_rules(trained: "Trained", data: Sequence[Path], out: Path, as_json: bool) -> None:
+    """Write the rules that a model of links has learnt, and tell how far they explain it."""
+    from epignn.distil.links import distil_links, save_rules
+    from epignn.tasks import task_of
+    from epignn.tasks.api import LinkTask
+
+    if len(data) > 1:
+        raise BadArgument("rules of links are distilled on one graph; name one folder or file.")
+    task = task_of(str(data[0])) if data else trained.experiment.data
+    if not isinstance(task, LinkTask):
+        raise BadArgument(f"{task.task} holds labelled graphs; {trained.name} predicts links.")
+    if not data and task.task == "triples":
+        raise BadArgument("this model was trained from Python; name the file of its triples after --data.")
+    side = task.links(trained.seed).train
+    with progress("relations") as report:
+        found = distil_links(trained, side, report=report)
+    save_rules(found, out)
+    if as_json:
+        rows = [rule.to_dict() for rule in found.rules]
+        emit_json({"model": trained.name, "out": str(out), "check": vars(found.check), "rules": rows})
+        return
+    _show_rules(found, trained, out)
+
+
+def _show_rules(found: "LinkRules", trained: "Trained", out: Path) -> None:
+    check, shown, told = found.check, [], dict.fromkeys((rule.relation for rule in found.rules), 0)
+    for rule in found.rules:
+        told[rule.relation] += 1
+        if told[rule.relation] <= SHOWN:
+            counts = rule.counts
+            shown.append((rule.text, f"{rule.score:.2f}", counts.support, f"{counts.confidence:.3f}"))
+    table(("rule", "score", "support", "confidence"), shown, f"the strongest rules of {Path(trained.name).name}")
+    say(f"{out}: {len(found.rules):,} rules for {len(told):,} relations")
+    say(
+        f"Of {check.questions:,} held-out questions, the model's first answer is the one of the strongest rule in "
+        f"{100 * check.explained:.0f} %, and that of some rule in {100 * check.reached:.0f} %. "
+        f"MRR of the model {check.model_mrr:.3f}, of its rules {check.rules_mrr:.3f}."
+    )

@@ -1,0 +1,81 @@
+"""Scorers made of others: of a graph with relations that a model never saw, and of several models together."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epignn.data.graph import Graph, Ints
+from epignn.models.api import Model, Scorer, Scores
+
+
+def scorer_of(model: Model, relations: tuple[str, ...], graph: Graph) -> Scorer:
+    """What scores all entities of a graph by a model that knows some relations, by their names.
+
+    Facts of other relations tell the model nothing, and questions about them have the same score for all entities.
+    """
+    if graph.relations == relations:
+        return model.scorer(graph)
+    own, number = translated(graph, relations)
+    return Translated(model.scorer(own), number)
+
+
+def translated(graph: Graph, relations: tuple[str, ...]) -> tuple[Graph, Ints]:
+    """A graph in other relations, without the facts of all others; and (2R) their numbers, -1 for the others."""
+    place = {name: number for number, name in enumerate(relations)}
+    own = np.array([place.get(name, -1) for name in graph.relations], dtype=np.int32)
+    head, relation, tail = graph.facts[own[graph.facts[:, 1]] >= 0].T
+    facts = np.stack([head, own[relation], tail], 1)
+    inverse = np.where(own >= 0, own + len(relations), -1).astype(np.int32)
+    return Graph(graph.entities, relations, facts), np.concatenate([own, inverse])
+
+
+class Translated:
+    """A scorer asked in other numbers of relations (2R); -1 stands for a relation that it does not know."""
+
+    def __init__(self, scorer: Scorer, number: Ints) -> None:
+        self.scorer, self.number, self.chunk = scorer, number, scorer.chunk
+
+    def prepare(self, heads: Ints) -> None:
+        """As the scorer does."""
+        self.scorer.prepare(heads)
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): its scores; the same for all entities where the relation is not known."""
+        asked = self.number[relations]
+        found = self.scorer(head, np.maximum(asked, 0))
+        return np.where((asked >= 0)[:, None], found, np.float32(0))
+
+
+class Mean:
+    """The mean of the normalised scores of several scorers; see `normalised`."""
+
+    def __init__(self, scorers: Sequence[Scorer]) -> None:
+        self.scorers, self.chunk = scorers, min(scorer.chunk for scorer in scorers)
+
+    def prepare(self, heads: Ints) -> None:
+        """As every scorer does."""
+        for scorer in self.scorers:
+            scorer.prepare(heads)
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): the mean."""
+        found = [normalised(scorer(head, relations)) for scorer in self.scorers]
+        mean: Scores = np.mean(found, axis=0, dtype=np.float32)
+        return mean
+
+
+def normalised(scores: NDArray[np.floating]) -> Scores:
+    """(Q, V): scores less their mean, divided by their deviation, question by question; no number is the least.
+
+    >>> normalised(np.array([[1.0, 3.0], [5.0, 5.0]])).tolist()
+    [[-1.0, 1.0], [0.0, 0.0]]
+    """
+    found = np.asarray(scores, dtype=np.float64)
+    finite = np.isfinite(found)
+    least = np.where(finite, found, np.inf).min(1, keepdims=True)
+    found = np.where(finite, found, np.where(np.isfinite(least), least, 0.0))
+    centred = found - found.mean(1, keepdims=True)
+    deviation = centred.std(1, keepdims=True)
+    result: Scores = (centred / np.where(deviation > 0, deviation, 1.0)).astype(np.float32)
+    return result

@@ -1,0 +1,124 @@
+"""Jobs done by processes of this machine.
+
+A process has one job at a time, and a thread here that waits for it; so it is known which job a process was at when
+it died. The server's workers (`epignn.web.workers`) are another thing: they take requests of strangers, as JSON and
+from a fixed list, and are ended by the clock.
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self, final
+
+from epignn.workers.api import A, Arrays, Failure, Job, Mapped, R, Tell
+from epignn.workers.bounds import ONE_THREAD, megabytes_of
+from epignn.workers.process import GRACE, receive, send
+
+START = "from epignn.workers.process import main; main()"
+
+
+class _Process:
+    """One worker; started when it is first needed, and again where it has died."""
+
+    def __init__(self, megabytes: int) -> None:
+        self._megabytes = megabytes
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def work(self, job: object, argument: object, tell: Tell) -> Any:
+        """Have a job done; a process that dies is a failure of its job."""
+        process = self._alive()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            send(process.stdin, (job, argument))
+            while True:
+                ended, told = receive(process.stdout)
+                if ended:
+                    return told
+                tell(told)
+        except (EOFError, OSError):
+            self.end()
+            code = process.returncode
+            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            return Failure(f"a worker ended in the middle of a job ({name}).")
+
+    def _alive(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.end()
+            command = [sys.executable, "-c", START, str(self._megabytes), str(os.getpid())]
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, **ONE_THREAD})
+        return self._process
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):  # what it did not read
+                pipe.close()  # type: ignore[union-attr]
+
+
+@final
+class Processes:
+    """Processes of this machine.
+
+    Args:
+        count: how many; each has one thread, and its share of the memory.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._processes = [_Process(megabytes_of(count)) for _ in range(count)]
+        self._threads: list[threading.Thread] = []
+
+    def outcomes(
+        self, job: Job[A, R], numbered: Sequence[tuple[int, A]], tell: Tell
+    ) -> Iterator[tuple[int, R | Failure]]:
+        """What becomes of jobs; see `Workers`."""
+        waiting: queue.SimpleQueue[tuple[int, A]] = queue.SimpleQueue()
+        found: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        for one in numbered:
+            waiting.put(one)
+
+        def follow(process: _Process) -> None:
+            with suppress(queue.Empty):
+                while True:
+                    number, argument = waiting.get_nowait()
+                    found.put((number, process.work(job, argument, lambda text: found.put((-1, text)))))
+
+        for process in self._processes[: len(numbered)]:
+            self._threads.append(threading.Thread(target=follow, args=(process,), daemon=True))
+            self._threads[-1].start()
+        left = len(numbered)
+        while left:
+            number, outcome = found.get()
+            if number < 0:
+                tell(outcome)
+                continue
+            left -= 1
+            yield number, outcome
+
+    def share(self, arrays: Arrays, folder: Path) -> Mapped:
+        """Files that every process maps."""
+        return Mapped.write(arrays, folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """End all processes, also in the middle of their jobs."""
+        for process in self._processes:
+            process.end()
