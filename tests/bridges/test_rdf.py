@@ -214,8 +214,14 @@ def test_a_vocabulary_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("f.ttl", "<a> <b> .", "not turtle"),
+        ("f.ttl", "<a> <b> .", "cannot be read as turtle"),
         ("f.ttl", "<x:a> <x:b> <x:c> .", "it states no relation"),
+        (
+            "f.jsonld",
+            '{"@context": ["http://127.0.0.1:9/a"]}',
+            "is at 'http://127.0.0.1:9/a', which is not fetched",
+        ),
+        ("f.jsonld", '[{"a": {"@context": {"@import": "file:///a"}}}]', "its @import is at 'file:///a'"),
         ("f.n3x", "", "expected RDF, in a file that ends in .ttl"),
     ],
 )
@@ -224,6 +230,16 @@ def test_files_that_are_refused(tmp_path, name, text, message):
     path.write_text(text)
     with pytest.raises(BadFile, match=message):
         read_rdf(path)
+
+
+def test_what_many_files_import_is_read_once(tmp_path):
+    """Of forty files each imports the next two: by every way, the last would be read a hundred million times."""
+    imports = "http://www.w3.org/2002/07/owl#imports"
+    for n in range(40):
+        lines = [f"<x:{n}> <{imports}> <file:///f{m}.nt> .\n" for m in (n + 1, n + 2) if m < 40]
+        meet = f"<x:{n}> <http://www.opengis.net/ont/geosparql#ehMeet> <x:{n + 1}> .\n"
+        (tmp_path / f"f{n}.nt").write_text("".join([*lines, meet]))
+    assert len(read_rdf(tmp_path / "f0.nt").network) == 40
 
 
 def test_classes_of_an_ontology_as_regions(provenance_ontology, tmp_path):
