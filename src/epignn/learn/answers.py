@@ -84,20 +84,21 @@ def several(graph: Graph) -> Floats:
     return np.log(np.maximum(facts, 1) / np.maximum(asked_once, 1))
 
 
-def calibrate_answers(side: Side, scorer: Scorer, temperature: float) -> AnswerCalibration:
+def calibrate_answers(side: Side, scorer: Scorer, temperature: float, most: int = QUESTIONS) -> AnswerCalibration:
     """The weights that the validation triples of a side choose.
 
     Args:
         side: its facts are no candidates, its validation triples are the answers, its test triples neither.
         scorer: of its graph.
         temperature: that scores are divided by.
+        most: questions that are asked, at most.
     """
     relations, entities = len(side.graph.relations), len(side.graph.entities)
     valid = both_sides(side.valid, relations)
     wanted = Known([side.valid], entities, relations)
     passed = Known([side.graph.facts, side.test], entities, relations)
     questions = np.unique(valid[:, :2], axis=0)
-    chosen = np.random.default_rng(0).permutation(len(questions))[:QUESTIONS]
+    chosen = np.random.default_rng(0).permutation(len(questions))[: min(most, QUESTIONS)]
     asked = np.column_stack([questions[np.sort(chosen)], np.zeros(len(chosen), dtype=np.int32)])
     usual, rng = several(side.graph), np.random.default_rng(1)
     parts = []

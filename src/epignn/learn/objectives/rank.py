@@ -203,7 +203,7 @@ class Rank:
                 line[tail] = own
                 found[row] = line
         chosen = calibration(found, asked[:, 2], self.config.temperature)
-        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature)
+        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature, len(asked))
         return replace(chosen, answers=answers)
 
     @cached_property
