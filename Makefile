@@ -56,6 +56,8 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/links.py
 	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/large_graph.py
 
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev

@@ -34,6 +34,13 @@ def cell(epignn, tmp_path):
     return out / "test_rcc8_k_3_b_2.csv.gz"
 
 
+def test_processes_evaluate_alike(epignn, run, cell, tmp_path):
+    other = tmp_path / "copy_k_2_b_1.csv.gz"
+    other.write_bytes(cell.read_bytes())
+    runs = [epignn("evaluate", run, cell, other, "--json", "--workers", n) for n in (1, 2)]
+    assert (runs[0].code, runs[0].out) == (0, runs[1].out)
+
+
 def test_evaluate(epignn, run, cell):
     document = json.loads(epignn("evaluate", run, cell, "--json").out)
     assert document["model"] == str(run)

@@ -273,7 +273,8 @@ def write_rdf(statements: Statements, new: Any, path: Path) -> None:
         raise BadFile(f"expected a name that ends in {', '.join(FORMATS)}.", str(path))
     if suffix in APPENDED and suffix == statements.path.suffix.casefold() and _can_follow(statements, new):
         text = read_text(statements.path)
-        lines = sorted(_line(triple, statements.graph, suffix) for triple in new)
+        written = (_line(triple, statements.graph, suffix) for triple in new)
+        lines = sorted(written, key=lambda line: (line.startswith("_:"), line))  # where they come from comes last
         write_text(path, text + ("" if text.endswith("\n") else "\n") + "".join(f"{line}\n" for line in lines))
         return
     whole = optional("rdflib", "writing RDF").Graph(bind_namespaces="none")

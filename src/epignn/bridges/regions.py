@@ -8,7 +8,6 @@ leaves unsaid unless every pair is wanted.
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.bridges.world import World
+from epignn.bridges.world import Regions, World
 from epignn.calculus import load
 from epignn.calculus.algebra import Masks
 from epignn.calculus.network import Network, arrays
@@ -26,23 +25,6 @@ from epignn.files import load_json, read_text, readable
 
 SLIVER = 1e-6
 """Of two regions that overlap in a smaller share of the smaller one, it is said that their borders may be rough."""
-
-
-@dataclass(frozen=True, eq=False)
-class Regions:
-    """Named geometries, as a file has them.
-
-    Attributes:
-        names: one for each.
-        geometries: of shapely.
-        file: where they were read, for messages.
-        notes: what was repaired while reading.
-    """
-
-    names: tuple[str, ...]
-    geometries: NDArray[np.object_]
-    file: str = "the regions"
-    notes: tuple[str, ...] = ()
 
 
 # -- files --
@@ -256,7 +238,8 @@ def from_geometries(
     chosen = load(calculus)
     if calculus == "rcc5":
         network = Network(chosen, names_kept, network.heads, network.tails, _coarser(network.masks))
-    return World(network, chosen.parse("DC" if calculus == "rcc8" else "DR"), tuple(notes))
+    apart = chosen.parse("DC" if calculus == "rcc8" else "DR")
+    return World(network, apart, tuple(notes), Regions(names_kept, shapes, file))
 
 
 def _repaired(

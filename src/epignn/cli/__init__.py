@@ -69,7 +69,7 @@ def main() -> None:
     except ModuleNotFoundError as error:  # a library that only some commands need
         from epignn.extras import EXTRA_OF, missing
 
-        if error.name not in EXTRA_OF:
+        if error.name is None or error.name not in EXTRA_OF:
             _fault(error)
         _leave(f"error: {missing('this', error.name)}", BAD_INPUT)
     except OSError as error:  # of files `epignn.files` tells; what names none is standard output

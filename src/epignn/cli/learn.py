@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from epignn.learn.fit import Epoch
     from epignn.learn.objectives.api import Objective
     from epignn.learn.run import Run
+    from epignn.workers import Workers
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
@@ -200,6 +201,8 @@ def evaluate(
     ] = None,
     device: Device = "cpu",
     code: Code = [],
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Accuracy of models by file and (k, b), with 95 % intervals and the number of distinct problems.
@@ -226,18 +229,29 @@ def evaluate(
         return evaluate_links([Links(*models) for models in trained], data, negatives, as_json)
     if any(len(models) > 1 for models in trained):
         raise BadArgument("models of links answer together; others are compared: put spaces between them.")
-    _evaluate_graphs([models[0] for models in trained], data, as_json)
+    from epignn.workers import workers_of
+
+    with workers_of(workers, ray_address) as them:
+        _evaluate_graphs([models[0] for models in trained], data, code, them, as_json)
 
 
-def _evaluate_graphs(models: "Sequence[Trained]", data: Sequence[str], as_json: bool) -> None:
+def _evaluate_graphs(
+    models: "Sequence[Trained]", data: Sequence[str], code: Sequence[Path], workers: "Workers", as_json: bool
+) -> None:
     """The accuracy of models on files of labelled graphs."""
-    from epignn.learn.evaluate import evaluate_file
+    from epignn.files import sha256
+    from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.learn.evaluate import Asked, evaluate_asked
+    from epignn.workers import run
 
-    results: list[dict[str, Any]] = []
+    digests = [sha256(folder_of(model.name) / WEIGHTS) for model in models]
+    asked = [
+        Asked(model.name, digest, str(model.model.device), tuple(code), Path(file))
+        for file in data
+        for model, digest in zip(models, digests, strict=True)
+    ]
     with progress("files") as report:
-        for number, file in enumerate(data):
-            report(number, len(data))
-            results += [{"model": model.name, **evaluate_file(model, Path(file))} for model in models]
+        results = run(workers, evaluate_asked, asked, report).all("files")
     if len(models) == 1:
         results = [{key: value for key, value in result.items() if key != "model"} for result in results]
     if as_json:

@@ -91,14 +91,14 @@ def calibrate_answers(side: Side, scorer: Scorer, temperature: float, most: int 
         side: its facts are no candidates, its validation triples are the answers, its test triples neither.
         scorer: of its graph.
         temperature: that scores are divided by.
-        most: questions that are asked, at most.
+        most: questions that are asked.
     """
     relations, entities = len(side.graph.relations), len(side.graph.entities)
     valid = both_sides(side.valid, relations)
     wanted = Known([side.valid], entities, relations)
     passed = Known([side.graph.facts, side.test], entities, relations)
     questions = np.unique(valid[:, :2], axis=0)
-    chosen = np.random.default_rng(0).permutation(len(questions))[: min(most, QUESTIONS)]
+    chosen = np.random.default_rng(0).permutation(len(questions))[:most]
     asked = np.column_stack([questions[np.sort(chosen)], np.zeros(len(chosen), dtype=np.int32)])
     usual, rng = several(side.graph), np.random.default_rng(1)
     parts = []

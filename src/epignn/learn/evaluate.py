@@ -1,7 +1,8 @@
 """Scores of a model on graphs, and its accuracy; what an evaluation tells of a set of problems."""
 
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from epignn.errors import BadArgument, BadFile, EpignnError
 from epignn.models.api import Batch, Model
 from epignn.tasks.api import Report
 from epignn.tasks.own import read
+from epignn.workers.api import Tell
 
 if TYPE_CHECKING:
     from epignn.learn.checkpoint import Trained
@@ -53,3 +55,27 @@ def evaluate_file(trained: "Trained", path: Path) -> dict[str, Any]:
         raise BadFile(str(error), str(path)) from error
     right = int((scores(trained.model, graphs).argmax(1) == data.label).sum())
     return {"file": str(path), **figures(data, right)}
+
+
+class Asked(NamedTuple):
+    """A model by name and the digest of its weights, where it runs, its code, and a file of problems."""
+
+    model: str
+    digest: str
+    device: str
+    code: tuple[Path, ...]
+    file: Path
+
+
+def evaluate_asked(asked: Asked, tell: Tell) -> dict[str, Any]:
+    """What `evaluate_file` tells, and of which model: a job for workers."""
+    torch.set_num_threads(1)
+    return {"model": asked.model, **evaluate_file(_loaded(*asked[:4]), asked.file)}
+
+
+@lru_cache(maxsize=4)
+def _loaded(model: str, digest: str, device: str, code: tuple[Path, ...]) -> "Trained":
+    """A model, read once for all files; one that was trained anew has another digest."""
+    from epignn.learn.checkpoint import load_model
+
+    return load_model(model, device, code)

@@ -70,7 +70,9 @@ class Gloo:
         total = torch.cat([share * loss.detach().reshape(1), there, *grads])
         distributed.all_reduce(total)  # the same bits everywhere
         loss, there, rest = total[0], total[1 : len(learnt) + 1], total[len(learnt) + 1 :]
-        for p, used, grad in zip(learnt, there.tolist(), rest.split([p.numel() for p in learnt]), strict=True):
+        sizes = [p.numel() for p in learnt]
+        grads = [*rest.split(sizes)]  # type: ignore[no-untyped-call]
+        for p, used, grad in zip(learnt, there.tolist(), grads, strict=True):
             p.grad = grad.view_as(p).clone() if used else None
         return loss
 
