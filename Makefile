@@ -23,12 +23,15 @@ test-cluster: $(VENV)/installed-cluster
 test-portable: $(VENV)/installed-dev
 	$(BIN)/python tests/portable.py
 
-# Mutated files through every command, and a kill at every file operation: for SECONDS, from a new seed each time.
+# Readers guided by what they reach, where atheris can be had; mutated files through every command; a kill at every
+# file operation; closures in memory that does not grow. Each for SECONDS, from a new seed each time.
 SECONDS ?= 3600
 fuzz: $(VENV)/installed-dev
-	EPIGNN_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz tests/crash --timeout=0 -x
+	if $(BIN)/python -c 'import atheris' || $(BIN)/python -m pip install --quiet atheris; then \
+	  $(BIN)/python tests/fuzz/guided.py $(SECONDS); fi
+	EPIGNN_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz tests/crash tests/test_threads.py --timeout=0 -x
 
-# The kernels once more, built to stop at the first access out of bounds or undefined operation.
+# The kernels once more, built to stop at the first access out of bounds, undefined operation or race of threads.
 sanitize: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet nanobind
 	$(BIN)/python tests/sanitize.py

@@ -6,7 +6,6 @@ that closes a .csp file, which is put after it, such as `gqr c -C rcc8`: it is t
 
 import json
 import os
-import resource
 import shlex
 import subprocess
 import sys
@@ -19,9 +18,10 @@ import numpy as np
 
 from epignn.calculus.solve.closure import close
 from epignn.formats.csp import write_csp
+from epignn.report.record import peak_mb
 
 from networks import random_boxes
-from record import options, save
+from record import options, processor_seconds, save
 
 COMMAND = str(Path(sys.executable).with_name("epignn"))
 BOXES = ((300, 40), (600, 60), (1000, 100), (2000, 150))
@@ -34,22 +34,11 @@ FORMS = {
 WAYS = {"summary": (), "query": ("--query", "0", "5"), "json": ("--json",)}
 
 
-def processor_seconds(call: list[str], runs: int) -> float:
-    """The shortest processor time of a command."""
-    seconds = []
-    for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(seconds)
-
-
 def own_seconds(work: Callable[[], object]) -> tuple[float, float]:
     """The processor time that some work takes here, and the most memory of this process so far, in MB."""
     start = time.process_time()
     work()
-    return time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return time.process_time() - start, float(peak_mb() or 0)
 
 
 def closing(folder: Path, quick: bool) -> dict[str, dict[str, float]]:

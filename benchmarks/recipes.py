@@ -48,6 +48,13 @@ def settings_of(steps: dict[str, Any], name: str) -> dict[str, str]:
     return before | {key: json.dumps(value) for key, value in step["set"].items()}
 
 
+def experiment_of(steps: dict[str, Any], name: str) -> Experiment:
+    """What a step trains and where; what it leaves open is as in the preset for triples of one's own."""
+    settings = settings_of(steps, name)
+    task = [f"data.task={settings.pop('split')}", 'data.holdout="entities"']
+    return load_experiment("links", [*task, *(f"{key}={value}" for key, value in settings.items())])
+
+
 def run(experiment: Experiment, seed: int) -> dict[str, Any]:
     """Train on what is left, rank on what was cut out."""
     torch.set_num_threads(1)
@@ -91,15 +98,12 @@ def main() -> None:
     chosen = parser.parse_args()
     steps = tomllib.loads(STEPS.read_text())
     for name in chosen.steps or steps:
-        settings = settings_of(steps, name)
-        split = json.loads(settings.pop("split"))
         path = chosen.out / f"{name}_seed{chosen.seed}.json"
         if path.exists():
             continue
-        overrides = [f"{key}={value}" for key, value in settings.items()]
-        task = [f'data.task="{split}"', 'data.holdout="entities"']
-        experiment = load_experiment("links", [*task, *overrides])
-        print(f"{name}, seed {chosen.seed}: {' '.join(overrides)}", flush=True)
+        experiment = experiment_of(steps, name)
+        print(f"{name}, seed {chosen.seed}: {steps[name]['about']}", flush=True)
+        split = experiment.data.task
         record = {"step": name, "split": split, "seed": chosen.seed, "experiment": experiment.to_dict()}
         found = run(experiment, chosen.seed)
         write_record(path, {**record, **circumstances(), **found})

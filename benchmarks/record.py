@@ -9,6 +9,8 @@ names another folder, so that a run on a busy machine replaces nothing.
 import argparse
 import json
 import os
+import resource
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,17 @@ def options(description: str | None) -> Options:
     elsewhere = os.environ.get("EPIGNN_BENCH_OUT", RESULTS)
     parser.add_argument("--out", type=Path, default=Path(elsewhere), help="write the record here, not to results/")
     return Options(**vars(parser.parse_args()))
+
+
+def processor_seconds(call: list[str], runs: int) -> float:
+    """The shortest processor time of a command."""
+    seconds = []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(seconds)
 
 
 def save(name: str, figures: Figures, chosen: Options) -> None:

@@ -19,9 +19,8 @@ from typing import Any
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
 from epignn.learn.settings import all_settings
-from epignn.models import MODELS
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
-from epignn.report.models import GROUNDS, suite_of_models
+from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
@@ -153,7 +152,7 @@ def models_table(name: str) -> Callable[[Results], str]:
 
     def block(results: Results) -> str:
         runs = results.runs(f"{name}-models")
-        suite = suite_of_models(name, MODELS.names())
+        suite = suite_of_models(name, kinds_of(ALL))
         commits = ", ".join(sorted({run["commit"] for run in runs}))
         made = f"{runs[0]['cpu']}, one core; commits {commits}."
         return "\n\n".join([markdown(*rows(suite, runs)), *notes(suite, runs), made])
@@ -173,6 +172,23 @@ def kgc_protocols(results: Results) -> str:
     from epignn.report.links import protocols
 
     return markdown(*protocols(results.runs("kgc")))
+
+
+def kgc_models(results: Results) -> str:
+    """Link prediction by every model that is recorded: full ranking first, then what it took."""
+    from epignn.report.links import TRAINING, models
+
+    runs, blocks = results.runs("kgc"), []
+    titles = {
+        "mrr": "Mean reciprocal rank (%), full filtered ranking",
+        "hits@10": "Hits@10 (%), full filtered ranking",
+        "grail_hits@10": "Hits@10 (%) among 50 sampled negatives",
+        TRAINING: "Processor seconds of training",
+    }
+    for metric, title in titles.items():
+        blocks += [f"{title}:", markdown(*models(runs, metric))]
+    commits = ", ".join(sorted({run["commit"] for run in runs if "experiment" in run}))
+    return "\n\n".join([*blocks, f"One core; commits {commits}."])
 
 
 def kgc_sentence(results: Results) -> str:
@@ -357,6 +373,42 @@ def serve_sentence(results: Results) -> str:
     )
 
 
+def files_table(results: Results) -> str:
+    record = results.bench("files")
+    figures = record["figures"]
+    lines = [["start and answer a small question", f"{figures['start']['seconds']:.2f}", ""]]
+    for name, row in figures.items():
+        if name.startswith("close_"):
+            whole = ", ".join(f"{row[way]:.2f}" for way in ("query", "summary", "json"))
+            gqr = f"; GQR {row['gqr_seconds']:.2f}" if "gqr_seconds" in row else ""
+            boxes = f"{int(name.removeprefix('close_')):,} boxes"
+            lines.append(
+                [
+                    f"close {boxes}: alone; by command, for one answer, the summary, JSON",
+                    f"{row['closure']:.2f}; {whole}{gqr}",
+                    "",
+                ]
+            )
+        elif name.startswith("read_"):
+            what = {"read_table": "facts as CSV"}.get(name, name.removeprefix("read_"))
+            lines.append(
+                [f"read {row['rows']:,} {what}", f"{row['seconds']:.1f}", f"{row['peak_mb'] / 1000:.1f} GB"]
+            )
+    lines.append([f"compare {figures['relate']['regions']:,} polygons", f"{figures['relate']['seconds']:.0f}", ""])
+    return (
+        markdown(["from a file to an answer", "seconds of one core", "memory"], lines) + f"\n\n{_machine(record)}"
+    )
+
+
+def stream_sentence(results: Results) -> str:
+    record = results.bench("stream")
+    figures = record["figures"]["stream_300"]
+    return (
+        f"{figures['steps']:,} facts that come and go on 300 entities take {figures['seconds']:.0f} s of one core, "
+        f"{figures['factor']:.0f} times less than closing anew after each. {_machine(record)}"
+    )
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -366,6 +418,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-sentence": closure_sentence,
     "limits-table": limits_table,
     "serve-sentence": serve_sentence,
+    "files-table": files_table,
+    "stream-sentence": stream_sentence,
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
@@ -388,6 +442,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "calibration-sentence": calibration_sentence,
     "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
+    "kgc-models": kgc_models,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,
     "kgc-kernel": kgc_kernel,

@@ -244,13 +244,12 @@ bool constraint(Cursor& at, const Numbered& network, Constraints& out) {
 // Which triples there were: open addressing over their numbers.
 class Seen {
  public:
-  explicit Seen(const Triples& all) : all_(all), slots_(1 << 10, -1) {}
+  explicit Seen(const Triples& all) : all_(all), slots_(1 << 10) {}
 
   // Whether the last triple is new.
   bool add() {
     if (2 * all_.heads.size() > slots_.size()) {
-      std::fill(slots_.begin(), slots_.end(), -1);
-      slots_.resize(2 * slots_.size(), -1);
+      slots_.assign(2 * slots_.size(), {});
       for (std::size_t f = 0; f + 1 < all_.heads.size(); ++f) put(static_cast<std::int32_t>(f));
     }
     return put(static_cast<std::int32_t>(all_.heads.size() - 1));
@@ -261,20 +260,26 @@ class Seen {
     std::uint64_t h = static_cast<std::uint32_t>(all_.heads[f]) * 0x9E3779B97F4A7C15ull;
     h = (h ^ h >> 31 ^ static_cast<std::uint32_t>(all_.tails[f])) * 0xD6E8FEB86659FD93ull;
     h = (h ^ h >> 32 ^ static_cast<std::uint32_t>(all_.sets[f])) * 0x9E3779B97F4A7C15ull;
+    const auto half = static_cast<std::uint32_t>(h >> 32);
     for (std::size_t s = (h ^ h >> 32) & (slots_.size() - 1);; s = (s + 1) & (slots_.size() - 1)) {
-      const std::int32_t other = slots_[s];
+      const std::int32_t other = slots_[s].triple;
       if (other < 0) {
-        slots_[s] = f;
+        slots_[s] = {half, f};
         return true;
       }
-      if (all_.heads[other] == all_.heads[f] && all_.sets[other] == all_.sets[f] &&
+      if (slots_[s].hash == half && all_.heads[other] == all_.heads[f] && all_.sets[other] == all_.sets[f] &&
           all_.tails[other] == all_.tails[f])
         return false;
     }
   }
 
+  // Half of the hash stands beside the number, so that a wrong slot costs no look at the triple.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t triple = -1;
+  };
   const Triples& all_;
-  std::vector<std::int32_t> slots_;
+  std::vector<Slot> slots_;
 };
 
 // The three columns of a line, split at tabs if it has any, and otherwise at white space.
@@ -294,26 +299,44 @@ bool columns(std::string_view line, std::string_view (&out)[3]) {
 
 }  // namespace
 
+std::size_t Names::Slot::place() const {
+  std::uint64_t h = (low ^ size * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  h = (h ^ h >> 32 ^ high) * 0x9E3779B97F4A7C15ull;
+  return static_cast<std::size_t>(h ^ h >> 29);
+}
+
 std::int32_t Names::number(std::string_view name) {
-  const std::uint64_t h = hash(name);
-  const auto half = static_cast<std::uint32_t>(h >> 32);
-  std::size_t s = h & (slots_.size() - 1);
-  for (; slots_[s].number >= 0; s = (s + 1) & (slots_.size() - 1))
-    if (slots_[s].hash == half && all_[slots_[s].number] == name) return slots_[s].number;
-  const auto number = static_cast<std::int32_t>(all_.size());
-  slots_[s] = {half, number};
+  Slot wanted;
+  wanted.size = name.size();
+  if (name.size() > SHORT) {
+    wanted.low = hash(name);
+    std::memcpy(&wanted.high, name.data(), 8);
+  } else {
+    std::memcpy(&wanted.low, name.data(), std::min<std::size_t>(name.size(), 8));
+    if (name.size() > 8) std::memcpy(&wanted.high, name.data() + 8, name.size() - 8);
+  }
+  std::size_t s = wanted.place() & (slots_.size() - 1);
+  for (; slots_[s].number >= 0; s = (s + 1) & (slots_.size() - 1)) {
+    const Slot& slot = slots_[s];
+    if (slot.low == wanted.low && slot.high == wanted.high && slot.size == wanted.size &&
+        (name.size() <= SHORT || all_[static_cast<std::size_t>(slot.number)] == name))
+      return static_cast<std::int32_t>(slot.number);
+  }
+  wanted.number = static_cast<std::int64_t>(all_.size());
+  slots_[s] = wanted;
   all_.push_back(name);
   if (2 * all_.size() > slots_.size()) grow();
-  return number;
+  return static_cast<std::int32_t>(wanted.number);
 }
 
 void Names::grow() {
-  slots_.assign(2 * slots_.size(), {});
-  for (std::size_t n = 0; n < all_.size(); ++n) {
-    const std::uint64_t h = hash(all_[n]);
-    std::size_t s = h & (slots_.size() - 1);
+  std::vector<Slot> before(2 * slots_.size());
+  before.swap(slots_);
+  for (const Slot& slot : before) {
+    if (slot.number < 0) continue;
+    std::size_t s = slot.place() & (slots_.size() - 1);
     while (slots_[s].number >= 0) s = (s + 1) & (slots_.size() - 1);
-    slots_[s] = {static_cast<std::uint32_t>(h >> 32), static_cast<std::int32_t>(n)};
+    slots_[s] = slot;
   }
 }
 

@@ -20,10 +20,12 @@ class Names {
   const std::vector<std::string_view>& all() const { return all_; }
 
  private:
-  // Half of the hash stands beside the number, so that a wrong slot costs no look at the name.
+  // A short name stands in its slot whole, a long one by its hash and its beginning, so that few looks go elsewhere.
   struct Slot {
-    std::uint32_t hash = 0;
-    std::int32_t number = -1;
+    std::uint64_t low = 0, high = 0;
+    std::uint64_t size = 0;
+    std::int64_t number = -1;
+    std::size_t place() const;
   };
   void grow();
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,33 @@ def test_the_benchmark_of_the_server_shows_rate_and_times_and_records_nothing(tm
         for figure in ("requests per second", "p50 seconds", "p99 seconds"):
             assert f"50 clients, {pace} {figure}" in run.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_every_recipe_that_is_tried_is_an_experiment():
+    recipes = script("recipes")
+    steps = tomllib.loads(recipes.STEPS.read_text())
+    for name, step in steps.items():
+        experiment = recipes.experiment_of(steps, name)
+        assert experiment.data.holdout == "entities"
+        assert experiment.training.patience == 0  # nothing chooses among epochs
+        assert step["about"]
+    wide = recipes.experiment_of(steps, "fb-groups2")
+    assert (wide.model.dim, wide.model.groups, wide.objective.negatives) == (
+        128,
+        2,
+        256,
+    )  # its own over the others'
+
+
+def test_what_was_tried_is_told_with_its_gain(render, tmp_path):
+    records = [("fb-before", 0, 0.25), ("fb-dim64", 0, 0.4), ("fb-dim64", 1, 0.5), ("fb-thin0", 0, 0.4)]
+    (tmp_path / "links-recipe").mkdir()
+    for step, seed, mrr in records:
+        figures = {"mrr": mrr, "hits@10": 0.6}
+        record = {"step": step, "figures": figures, "training_cpu_seconds": 20}
+        (tmp_path / "links-recipe" / f"{step}_seed{seed}.json").write_text(json.dumps(record))
+    lines = render.render(block("recipe-fb"), tmp_path).splitlines()
+    cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[3:7]] for line in lines[3:-1]}
+    assert cells["fb-before"] == ["0.250", "", "0.600", "1"]
+    assert cells["fb-dim64"] == ["0.450", "+0.200", "0.600", "2"]
+    assert cells["fb-thin0"] == ["0.400", "-0.050", "0.600", "1"]

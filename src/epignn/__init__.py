@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from epignn.data.statements import Statements
     from epignn.errors import BadArgument, BadCalculus, BadFile, EpignnError, UnknownName
     from epignn.formats.networks import read_networks, write_network
-    from epignn.models.pyg import pyg_batch, pyg_loader, to_pyg
+    from epignn.formats.star_csv import from_columns, to_columns
+    from epignn.models.pyg import from_pyg, pyg_batch, pyg_loader, to_pyg
     from epignn.reason.answer import Reasoner
     from epignn.reason.exact import Exact
     from epignn.reason.learnt import Learnt
@@ -65,9 +66,11 @@ __all__ = [
     "dpc",
     "dpc_plus",
     "entails",
+    "from_columns",
     "from_geometries",
     "from_intervals",
     "from_networkx",
+    "from_pyg",
     "load",
     "minimal_labels",
     "partial",
@@ -77,6 +80,7 @@ __all__ = [
     "read_rdf",
     "score",
     "solve",
+    "to_columns",
     "to_pyg",
     "write_network",
 ]
@@ -108,9 +112,11 @@ _LATER = {
     "dpc": "calculus.solve.sparse",
     "dpc_plus": "calculus.solve.sparse",
     "entails": "calculus.solve.search",
+    "from_columns": "formats.star_csv",
     "from_geometries": "bridges.regions",
     "from_intervals": "bridges.events",
     "from_networkx": "bridges.graphs",
+    "from_pyg": "models.pyg",
     "load": "calculus",
     "minimal_labels": "calculus.solve.search",
     "partial": "calculus.solve.sparse",
@@ -120,6 +126,7 @@ _LATER = {
     "read_rdf": "bridges.rdf",
     "score": "data.score",
     "solve": "calculus.solve.search",
+    "to_columns": "formats.star_csv",
     "to_pyg": "models.pyg",
     "write_network": "formats.networks",
 }

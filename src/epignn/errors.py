@@ -33,7 +33,7 @@ class BadArgument(EpignnError):
 
 
 class TooLarge(BadArgument):
-    """A graph is larger than a model can take; the message tells the limit."""
+    """Something is larger than can be taken; the message tells the limit."""
 
 
 class Busy(EpignnError):

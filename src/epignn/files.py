@@ -10,21 +10,33 @@ import json
 import os
 import re
 import tomllib
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from epignn.errors import BadArgument, BadFile
+from epignn.errors import BadArgument, BadFile, EpignnError
 from epignn.locks import try_lock
 
 ACTS = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # control characters: escape sequences, line ends, backspaces
     "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # line ends and marks of direction, which let text seem another
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"  # halves of pairs, and what cannot be seen
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"  # halves of pairs, and what cannot be seen
 )
 """Characters that do something to a terminal, or to the reading of a text, instead of being shown."""
+
+
+def shown(text: object) -> str:
+    r"""Text from outside, safe to show: what would act on a terminal or a reader is written as Python writes it.
+
+    >>> shown("a\x1b[31mb\n[red]")
+    'a\\x1b[31mb\\n[red]'
+    """
+    return ACTS.sub(lambda found: repr(found[0])[1:-1], str(text))
+
+
 MEGABYTE = 1 << 20
 MOST_MEGABYTES = "EPIGNN_MAX_MB"
 """The variable that sets how many megabytes may be read of one file."""
@@ -70,6 +82,38 @@ def readable(file: str) -> Iterator[None]:
     except (OSError, ValueError, AttributeError) as error:  # or a NUL in the path, or no standard input
         reason = getattr(error, "strerror", None) or str(error)
         raise BadFile(f"cannot read it: {reason}. Check the path.", file) from error
+
+
+@contextmanager
+def foreign(file: str, what: str) -> Iterator[None]:
+    """Turn whatever another library raises while it reads a file into `BadFile`: their errors are of many kinds.
+
+    What it warns of is not shown.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (EpignnError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        line = getattr(error, "lines", 0)  # of rdflib
+        raise BadFile(f"cannot be read as {what}: {reason}.", file, line if isinstance(line, int) else 0) from error
+
+
+def refuse_above(size: int, limit: int, file: str) -> None:
+    """Refuse a file that holds more bytes than may be read.
+
+    Raises:
+        BadFile: it does.
+    """
+    if size > limit:
+        raise BadFile(
+            f"holds {size / MEGABYTE:,.0f} MB, of which {limit // MEGABYTE:,} may be read; set {MOST_MEGABYTES} to "
+            "a larger number of megabytes if you trust it.",
+            file,
+        )
 
 
 def read_bytes(path: Path | str) -> bytes:

@@ -117,7 +117,7 @@ def test_geojson(tmp_path):
         (
             "r.geojson",
             '{"features": [{"geometry": {"type": "Polygon", "coordinates": 3}}]}',
-            "region 1: its geometry",
+            "region 1 cannot be read",
         ),
         ("r.geojson", "{", "r.geojson:1:2: not JSON"),
         ("r.kml", "", "expected a file of regions, ending in .geojson"),

@@ -1,6 +1,8 @@
 """Tables and graphs: facts in, answers out, the same after a round trip."""
 
 import csv
+import gzip
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -148,3 +150,27 @@ def test_graphs_that_are_refused():
     graph.edges["a", "b"]["relations"] = "nttp"
     with pytest.raises(BadArgument, match=r"from a to b: Unknown rcc8 relation 'nttp'. Did you mean 'NTPP'"):
         from_networkx(RCC8, graph)
+
+
+def test_what_a_table_unpacks_to_is_bounded(tmp_path, monkeypatch):
+    """A sheet, a Parquet file and a packed CSV file of some kilobytes that hold a hundred megabytes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    same = pyarrow.array(np.zeros(20_000_000, dtype=np.int8))
+    parquet.write_table(pyarrow.table({"name": same, "start": same, "end": same}), tmp_path / "a.parquet")
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"name,start,end\n" + b"a,1,2\n" * 20_000_000))
+    with ZipFile(tmp_path / "a.xlsx", "w", ZIP_DEFLATED) as packed:
+        packed.writestr("xl/worksheets/sheet1.xml", b"<a>" * 40_000_000)
+    for name in ("a.parquet", "a.csv.gz", "a.xlsx"):
+        assert (tmp_path / name).stat().st_size < 1 << 20
+        with pytest.raises(BadFile, match=f"{name}: holds .* set EPIGNN_MAX_MB"):
+            read_frame(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".xlsx"])
+def test_tables_that_are_none(tmp_path, suffix):
+    for data in (b"", b"\xff\xfe"):
+        (tmp_path / f"a{suffix}").write_bytes(data)
+        with pytest.raises(BadFile, match=rf"a{suffix}"):
+            read_frame(tmp_path / f"a{suffix}")

@@ -8,6 +8,7 @@ import pytest
 from epignn.calculus import load
 from epignn.calculus.neighbours import NEIGHBOURS, neighbours
 from epignn.errors import BadArgument
+from epignn.explain.neighbourhood import draw_neighbourhood
 
 
 @pytest.mark.parametrize("name", list(NEIGHBOURS))
@@ -36,6 +37,28 @@ def test_regions():
     assert found["PO"] == ("EC", "TPP", "TPPI")
     assert found["EQ"] == ("TPP", "TPPI")
     assert neighbours(load("rcc5"))["PO"] == ("DR", "PP", "PPI")
+
+
+def test_durations_and_points_that_look():
+    found = neighbours(load("indu"))
+    assert found["eq="] == ("s<", "si>", "f<", "fi>")
+    assert set(found["m="]) == {"b=", "o=", "m<", "m>"}
+    assert neighbours(load("star4"))["NNE"] == ("N", "NE", "EQ")
+    seen = neighbours(load("opra1"))
+    assert {"front-left", "front-right", "left-front", "right-front"} <= set(seen["front-front"])
+    assert "back-front" in seen["same"]
+
+
+@pytest.mark.parametrize("name", list(NEIGHBOURS))
+def test_a_picture_shows_every_relation_and_line(name):
+    from xml.etree import ElementTree
+
+    calculus = load(name)
+    page = ElementTree.fromstring(draw_neighbourhood(calculus))
+    texts = {text.text for text in page.iter("{http://www.w3.org/2000/svg}text")}
+    assert set(calculus.relations) <= texts
+    lines = len(list(page.iter("{http://www.w3.org/2000/svg}line")))
+    assert lines == sum(map(len, neighbours(calculus).values())) / 2
 
 
 def test_a_calculus_without_one():

@@ -9,6 +9,7 @@ import pytest
 import epignn as package
 from epignn.cli import output
 from epignn.cli.output import shown
+from epignn.files import ACTS
 
 CLI = Path(package.__file__).parent / "cli"
 PRINTS = {"echo", "secho", "print", "rprint", "Console", "style"}
@@ -64,7 +65,7 @@ def test_names_of_entities_are_shown_as_they_are(epignn, tmp_path, name):
     ran = epignn("close", path)
     assert ran.code == 0, ran.err
     assert name == "\udcff" or shown(name) in ran.out
-    assert not output.ACTS.search(ran.out.replace("\n", ""))
+    assert not ACTS.search(ran.out.replace("\n", ""))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -74,14 +75,14 @@ def test_file_names_are_shown_as_they_are(epignn, tmp_path, name):
     ran = epignn("close", folder / "none.txt")
     assert ran.code == 2
     assert shown(folder) in ran.err
-    assert not output.ACTS.search(ran.err.replace("\n", ""))
+    assert not ACTS.search(ran.err.replace("\n", ""))
 
 
 def test_json_holds_no_control_characters_and_reads_back(epignn, tmp_path):
     path, name = tmp_path / "facts.json", "a\x9b31m\u202e\x7f"
     path.write_text(json.dumps({"facts": [[name, "EC", "b"]]}))
     ran = epignn("close", path, "--json")
-    assert not output.ACTS.search(ran.out.replace("\n", ""))
+    assert not ACTS.search(ran.out.replace("\n", ""))
     assert json.loads(ran.out)["closed"] == [[name, ["EC"], "b"]]
 
 

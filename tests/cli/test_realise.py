@@ -70,7 +70,10 @@ def test_a_clash(epignn, tmp_path):
     ("arguments", "said"),
     [
         (("taller(ann, bob)", "--calculus", EXAMPLES / "heights.toml"), "heights has no pictures"),
-        (("father(a, b). uncle(b, c)", "--seconds", 1e-9), "no world was found within 1e-09 seconds; allow more"),
+        (
+            (". ".join(f"ntpp(n{i}, n{i + 1})" for i in range(400)),),
+            "401 regions, inside each other up to 401 deep",
+        ),
         (("ec(a, b)", "--seconds", 0), "more than 0"),
         (("ec(a, b)", "--seed", -1), "seed"),
         (("nowhere.txt",), "nowhere.txt"),
@@ -79,3 +82,9 @@ def test_a_clash(epignn, tmp_path):
 def test_what_cannot_be(epignn, arguments, said):
     ran = epignn("realise", *arguments)
     assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
+def test_no_world_in_time(epignn):
+    ran = epignn("realise", "father(a, b). uncle(b, c)", "--seconds", 1e-9)
+    assert (ran.code, ran.err) == (3, "")
+    assert ran.out == "undecided: no world was found within 1e-09 seconds; allow more.\n"

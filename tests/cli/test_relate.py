@@ -93,3 +93,42 @@ def test_prompts(files, tmp_path, epignn):
     assert lines[0]["answer"] in lines[0]["choices"] == list(load("rcc8").relations)
     assert lines[0]["prompt"].endswith("Answer with one word.")
     assert "x0" in lines[0]["prompt"]
+    facts = tmp_path / "f.txt"
+    facts.write_text("ntpp(isle, sea)\nec|dc(sea, land)\n")
+    assert epignn("export", facts, "--prompt", "--query", "isle", "land", "--out", out).code == 0
+    [one] = [json.loads(line) for line in out.read_text().splitlines()]
+    assert one["answer"] == "DC"
+    assert one["prompt"].startswith("isle lies well inside sea.\nsea is apart from land, or sea touches land")
+
+
+def test_prompts_over_words_of_no_calculus(files, tmp_path, epignn):
+    file = min((files / "clutrr" / "data_db9b8f04").glob("*test.csv*"))
+    out = tmp_path / "prompts.jsonl"
+    assert epignn("export", file, "--prompt", "--out", out, "--limit", 3).code == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 3
+    assert f"{lines[0]['answer']}: y is the {lines[0]['answer']} of x" in lines[0]["prompt"]
+
+
+def test_pictures(regions, tmp_path, epignn):
+    claims, svg, events = tmp_path / "claims.txt", tmp_path / "map.svg", tmp_path / "e.csv"
+    assert "The picture is in" in epignn("relate", regions, "--svg", svg, "--only", "land", "--only", "sea").out
+    assert set(names_in(svg)) == {"land", "sea"}
+    assert "Unknown region 'se'. Did you mean 'sea'" in epignn("relate", regions, "--only", "se").err
+    claims.write_text("ec(isle, land)")
+    assert epignn("check", claims, "--against", regions, "--svg", svg).code == 1
+    assert "1 claims are refuted" in svg.read_text()
+    for table in ("a,2024-03-01,2024-03-08\nb,2024-03-08,", "a,1200,1204.5\nb,,1203", "a,1900-01-01,2020-05-05"):
+        events.write_text(f"name,start,end\n{table}\n")
+        assert epignn("relate", events, "--svg", svg).code == 0
+        assert list(names_in(svg)) == [line[0] for line in table.splitlines()]
+    pytest.importorskip("rdflib")
+    (tmp_path / "d.nt").write_text("<x:a> <http://www.opengis.net/ont/geosparql#rcc8ntpp> <x:b> .\n")
+    found = epignn("relate", tmp_path / "d.nt", "--svg", svg)
+    assert (found.code, "RDF has no places to draw" in found.err) == (2, True)
+
+
+def names_in(svg):
+    from xml.etree import ElementTree
+
+    return [group.get("data-name") for group in ElementTree.parse(svg).iter() if group.get("class") == "entity"]

@@ -11,6 +11,7 @@ from epignn.calculus.realise import World
 from epignn.errors import BadArgument
 from epignn.explain.svg import CLASH
 from epignn.explain.world import draw_world
+from epignn.files import shown
 from tests.calculus.realise.made import consistent
 from tests.conftest import REALISED
 from tests.explain.test_picture import entities, texts
@@ -35,10 +36,10 @@ def test_nothing_to_draw(name):
 
 @pytest.mark.parametrize("name", REALISED)
 def test_strange_names(name):
-    names = ["<a & 'b'>", 'say "c"', "x" * 70]
+    names = ["<a & 'b'>", 'say "c"', "x" * 70, "\x1b[31m\0\ufffe", "\ud800"]
     network = Network.of(load(name), [], names)
     text = draw_world(network.realise().world, network)
-    assert sorted(entities(text)) == sorted(names)
+    assert sorted(entities(text)) == sorted(map(shown, names))
     assert "x" * 25 + "…" in texts(text)
 
 

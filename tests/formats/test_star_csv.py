@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from epignn.calculus import Calculus, load
 from epignn.data import Dataset, Problems
 from epignn.errors import BadFile
-from epignn.formats.star_csv import CsvWriter, read_csv, read_problems, write_csv
+from epignn.formats.star_csv import CsvWriter, from_columns, read_csv, read_problems, to_columns, write_csv
 from tests.conftest import made_here
 
 HEADER = ",edges,edge_labels,query_edge,query_label\n"
@@ -228,3 +229,16 @@ def test_unreadable_files_are_refused(rcc8, tmp_path):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(BadFile, match=name):
             read_csv(tmp_path / name, rcc8)
+
+
+def test_columns_there_and_back(rcc8, same):
+    data = some(rcc8)
+    columns = to_columns(data)
+    assert list(columns) == ["edges", "edge_labels", "query_edge", "query_label"]
+    assert same(from_columns(columns, data.relations), replace(data, k=0, b=0))
+    pandas = pytest.importorskip("pandas")
+    assert same(from_columns(pandas.DataFrame(columns), data.relations), replace(data, k=0, b=0))
+    with pytest.raises(BadFile, match="the table: Unknown column 'query_label'"):
+        from_columns({name: columns[name] for name in list(columns)[:3]}, data.relations)
+    with pytest.raises(BadFile, match="the table:1: Unknown relation"):
+        from_columns(columns, ("DC",))

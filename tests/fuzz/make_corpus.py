@@ -5,6 +5,7 @@ Run `python tests/fuzz/make_corpus.py` after a change here; the files are commit
 
 import gzip
 import json
+import struct
 from pathlib import Path
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -16,6 +17,17 @@ CALCULUS = (
 )
 EXPERIMENT = '[data]\ntask = "rcc8"\nk = [2]\nb = [1]\nper_label = 2\n[training]\nepochs = 1\n'
 DIGITS, DEEP = "9" * 5000, 3000
+GEO = "http://www.opengis.net/ont/geosparql#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+EVENTS = "name,start,end\na,1,4\nb,2024-03-01,\n"
+
+
+def region(name: str, left: object, right: object) -> str:
+    """A rectangle as GeoJSON."""
+    ring = f"[[{left}, 0], [{right}, 0], [{right}, 4], [{left}, 4], [{left}, 0]]"
+    geometry = f'{{"type": "Polygon", "coordinates": [{ring}]}}'
+    return f'{{"type": "Feature", "properties": {{"name": "{name}"}}, "geometry": {geometry}}}'
+
 
 TEXTS = {
     "whole.txt": 'ec(a, b). ntpp|tpp(b, "New York")  # said twice\ndc(a, c)\n',
@@ -37,6 +49,30 @@ TEXTS = {
     "digits.jsonl": '{"edges": [[0, ' + DIGITS + ', "R"]], "query": [0, 1, "R"]}\n',
     "deep.jsonl": '{"edges": ' + "[" * DEEP + "\n",
     "whole.tsv": "a\tr\tb\nb\ts\tc\n",
+    "whole.geojson": f'{{"features": [{region("a", 0, 4)}, {region("b", 4, 8)}]}}',
+    "lone.geojson": '{"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [0, 1], [1, 0], [0, 0]]]}',
+    "nothing.geojson": '{"type": "Feature", "properties": null, "geometry": null}',
+    "infinite.geojson": f'{{"features": [{region("a", 0, "1e999")}]}}',
+    "listed.geojson": '{"features": {"a": 1}, "properties": []}',
+    "whole.topojson": '{"type": "Topology", "transform": {"scale": [0.5, 0.5], "translate": [1, 2]}, "arcs": '
+    '[[[0, 0], [4, 0], [0, 4], [-4, 0], [0, -4]]], "objects": {"land": {"type": "GeometryCollection", '
+    '"geometries": [{"type": "Polygon", "arcs": [[0]], "properties": {"name": "a"}}]}}}',
+    "broken.topojson": '{"type": "Topology", "arcs": [[1]], "objects": {"a": {"type": "Polygon", "arcs": [[9]]}}}',
+    "events.csv": EVENTS,
+    "same.csv": EVENTS.replace("b,", "a,"),
+    "endless.csv": EVENTS.replace("4\n", "1e999\n"),
+    "whole.ttl": f'@prefix g: <{GEO}> .\n<http://x/a> g:sfWithin <http://x/b> . <http://x/b> g:sfTouches "c" .\n',
+    "whole.nt": f"<http://x/a> <{GEO}ehMeet> <http://x/b> .\n",
+    "whole.jsonld": f'{{"@id": "http://x/a", "{GEO}sfWithin": {{"@id": "http://x/b"}}}}',
+    "context.jsonld": '{"@context": "http://127.0.0.1:9/none", "@id": "a"}',
+    "whole.rdf": f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:g="{GEO}"><rdf:Description rdf:about="http://x/a">'
+    '<g:sfWithin rdf:resource="http://x/b"/></rdf:Description></rdf:RDF>',
+    "entities.rdf": f'<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "{"&a;" * 10}">]>'
+    f'<rdf:RDF xmlns:rdf="{RDF}">&b;</rdf:RDF>',
+    "imports.ttl": '<x:a> <http://www.w3.org/2002/07/owl#imports> <file:///imports.ttl> .\n',
+    "extends.toml": 'extends = "extends.toml"\n[relations]\n',
+    "vocabulary.toml": f'calculus = "rcc8"\nprefix = "{GEO}"\n[relations]\nsfWithin = "tpp|ntpp"\n',
+    "odd-vocabulary.toml": 'calculus = 5\nrelations = [1]\n',
     "rules.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = 0.5}]\n[ties]\na = 2\n',
     "listed.toml": RULES + 'rules = [{left = ["a"], right = "b", head = "a", weight = 0.5}]\n',
     "infinite.toml": RULES + 'rules = [{left = "a", right = "b", head = "a", weight = 0.5, support = inf}]\n',
@@ -58,7 +94,30 @@ BYTES = {
     "like-gzip.tsv": b"\x1f\x8b\x08a\tr\tb\n",
     "nul.txt": b"ec(a,b)\0",
     "latin.txt": "ec(Zürich, b)".encode("latin-1"),
+    "none.parquet": b"PAR1" + bytes(40) + b"PAR1",
+    "none.xlsx": b"PK\3\4" + bytes(40),
+    "none.npz": b"PK\3\4" + bytes(40),
+    "none.gpkg": b"SQLite format 3\0" + bytes(100),
 }
+
+
+def shapes() -> dict[str, bytes]:
+    """A shapefile of one square, whose format has been the same since 1998."""
+    points = struct.pack("<10d", 0, 0, 0, 4, 4, 4, 4, 0, 0, 0)
+    polygon = struct.pack("<i4d2ii", 5, 0, 0, 4, 4, 1, 5, 0) + points
+    box = struct.pack("<8d", 0, 0, 4, 4, 0, 0, 0, 0)
+
+    def header(words: int) -> bytes:
+        return struct.pack(">7i", 9994, 0, 0, 0, 0, 0, words) + struct.pack("<2i", 1000, 5) + box
+
+    record = struct.pack(">2i", 1, len(polygon) // 2)
+    field = struct.pack("<11sc4xBB14x", b"name", b"C", 8, 0)
+    table = struct.pack("<B3BIHH20x", 3, 95, 7, 26, 1, 65, 9) + field + b"\r" + b" a       " + b"\x1a"
+    whole = header(50 + 4 + len(polygon) // 2) + record + polygon
+    index = header(54) + struct.pack(">2i", 50, len(polygon) // 2)
+    return {"whole.shp": whole, "whole.shx": index, "whole.dbf": table}
+
+
 CONFIGS = {
     "nulls": {"experiment": None, "relations": None, "seed": None, "record": None},
     "empty": {},
@@ -75,7 +134,7 @@ def main() -> None:
     CORPUS.mkdir(exist_ok=True)
     for name, text in TEXTS.items():
         (CORPUS / name).write_text(text, encoding="utf-8", newline="")
-    for name, data in BYTES.items():
+    for name, data in (BYTES | shapes()).items():
         (CORPUS / name).write_bytes(data)
     for name, config in CONFIGS.items():
         (CORPUS / f"run-{name}").mkdir(exist_ok=True)

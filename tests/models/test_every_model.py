@@ -1,4 +1,4 @@
-"""What holds of every model of the list: shapes, gradients, names of nodes, batches, resuming, learning."""
+"""What holds of every model that classifies graphs: shapes, gradients, names, batches, resuming, learning."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from epignn.learn.config import load_experiment
 from epignn.learn.losses import cross_entropy
 from epignn.learn.objectives.classify import Classify
 from epignn.learn.run import train
-from epignn.models import MODELS
+from epignn.models import LINKS_ALONE, MODELS
 from epignn.models.api import Model, ModelConfig, build, device_of
 from epignn.tasks.star import generated
 
@@ -36,8 +36,9 @@ SMALL: dict[str, dict[str, int]] = {
 """Settings that make a model of these tests small, where its own would take long."""
 
 
-NAMES = (*MODELS.names(), OWN)
-COUNTED = tuple(name for name in MODELS.names() if MODELS.get(name).count is not Model.count)
+GRAPHS = tuple(name for name in MODELS.names() if name not in LINKS_ALONE)
+NAMES = (*GRAPHS, OWN)
+COUNTED = tuple(name for name in GRAPHS if MODELS.get(name).count is not Model.count)
 by_gradients = pytest.mark.parametrize("kind", [n for n in NAMES if n not in COUNTED], indirect=True)
 by_counting = pytest.mark.parametrize("kind", [n for n in COUNTED if n != "majority"], indirect=True)
 

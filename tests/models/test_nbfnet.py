@@ -12,6 +12,7 @@ from epignn.data.graph import Graph, both_sides
 from epignn.errors import BadArgument
 from epignn.learn.config import load_experiment
 from epignn.learn.losses import cross_entropy
+from epignn.learn.objectives.facts import FactSampler, FactsConfig
 from epignn.learn.objectives.rank import Sampler
 from epignn.learn.protocols import full_ranks
 from epignn.learn.ranking import metrics
@@ -177,6 +178,21 @@ def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypat
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize("dependent", [False, True])
+@pytest.mark.parametrize("aggregate", ["sum", "pna"])
+def test_passes_over_one_graph_are_those_side_by_side(monkeypatch, graph, aggregate, dependent):
+    sampler = FactSampler(graph, FactsConfig(negatives=4))
+    questions = next(sampler.epoch(9, np.random.default_rng(0))).questions
+    made = model(6, message="distmult", aggregate=aggregate, links=True, dependent=dependent)
+    found, gradients = [], []
+    for together in (True, False):
+        monkeypatch.setattr(NBFNetConfig, "joins", together)
+        found.append(made.rank(questions))
+        gradients.append(torch.autograd.grad(found[-1].sin().sum(), list(made.parameters())))
+    torch.testing.assert_close(*found)
+    torch.testing.assert_close(*gradients)
+
+
 def test_large_graphs_are_answered_in_parts(monkeypatch, rng):
     made, data = model(), random_graphs(rng, 12)
     graphs = NBFNet.prepare(data, made.config)
@@ -213,9 +229,21 @@ def test_a_rule_learnt_from_one_family_holds_in_another():
 def test_the_recipe_of_links_makes_a_model_that_ranks():
     loaded = load_experiment("links", ['model.kind="nbfnet"'])
     assert loaded.model == NBFNetConfig(width=32, rounds=6, message="distmult", aggregate="pna", links=True)
-    assert loaded.objective.negatives == 32
+    assert (loaded.objective.kind, loaded.objective.loss, loaded.objective.negatives) == (
+        "rank-facts", "adversarial", 32
+    )  # fmt: skip
     made = build(NBFNet, 6, loaded.model, 0)
     assert made.rank(asked(random_graph(1), np.random.default_rng(0))).shape[1] == 7
+
+
+def test_recipes_are_those_of_the_authors_for_each_family():
+    words, films = (load_experiment(name, ['model.kind="nbfnet"']) for name in ("wn18rr-v2", "fb237-v3"))
+    assert (words.model.dependent, words.objective.one_hop, words.objective.sharpness) == (False, False, 1.0)
+    assert (films.model.dependent, films.objective.one_hop, films.objective.sharpness) == (True, True, 0.5)
+    assert (words.training.batch_size, films.training.batch_size) == (32, 64)
+    added = load_experiment("fb237-v3", ['model.kind="nbfnet-sum"'])
+    assert (added.model.aggregate, added.model.dependent, films.model.aggregate) == ("sum", True, "pna")
+    assert added.objective == films.objective
 
 
 def test_a_model_of_the_other_task_says_so(graph, rng):

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
-from epignn.models.pyg import pyg_batch, pyg_loader, to_pyg
+from epignn.models.pyg import from_pyg, pyg_batch, pyg_loader, to_pyg
 from epignn.tasks.star import generated
 
 PARTS = ("edge_index", "edge_type", "head_index", "tail_index", "y", "batch", "ptr")
@@ -105,3 +106,12 @@ def test_without_pyg_a_sentence_says_what_to_do(data, monkeypatch):
     for use in (lambda: to_pyg(data, 0), lambda: pyg_batch(data), lambda: pyg_loader(data)):
         with pytest.raises(BadArgument, match=r"pip install 'epignn\[pyg\]'"):
             use()
+
+
+def test_there_and_back(pyg, data, same):
+    graphs = [to_pyg(data, g) for g in range(len(data))]
+    for given in (graphs, pyg_batch(data), pyg.data.Batch.from_data_list(graphs)):
+        assert same(from_pyg(given, data.relations), replace(data, k=0, b=0))
+    del graphs[0].edge_type
+    with pytest.raises(BadArgument, match="the graphs have no 'edge_type'; they have "):
+        from_pyg(graphs[:1], data.relations)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from epignn.models.baselines import BASELINES
-from epignn.report.links import draw, protocols, rows
+from epignn.report.links import TRAINING, draw, models, protocols, rows
 from epignn.report.record import read_records
 from epignn.tasks import SPLITS
 
@@ -51,6 +51,31 @@ def test_every_protocol_under_its_own_name():
     records = [baselines("fb237:v1"), run("fb237:v1", "best", 0.5, 0.2), run("fb237:v1", "best", 0.7, 0.4)]
     assert protocols(records) == (["split", "mrr", "grail_hits@10"], [["fb237:v1", "30.0", "60.0"]])
     assert protocols(records, "paper") == (["split"], [])
+
+
+def test_models_stand_beside_published_figures_and_pagerank():
+    other = baselines("fb237:v2")
+    records = [
+        *(baselines("fb237:v1"), other, run("fb237:v1", "best", 0.5, 0.2), run("fb237:v1", "best", 0.7, 0.4)),
+        *(
+            run("fb237:v2", "best", 0.5, 0.6),
+            run("fb237:v2", "rules", 0.9, 0.5),
+            run("fb237:v1", "nbfnet", 0.8, 0.4),
+        ),
+    ]
+    columns, lines = models(records, "grail_hits@10")
+    assert columns == ["model", "seeds", "fb237:v1", "fb237:v2"]
+    assert lines == [
+        ["epignn", "1 to 2", "60.0", "50.0"],
+        ["rules", "1", "–", "90.0"],
+        ["drum (published)", "", "52.9", "58.9"],
+        ["nbfnet", "1", "80.0", "–"],
+        ["nbfnet (published)", "", "82.1", "94.8"],
+        ["grail (published)", "", "64.2", "81.8"],
+        ["pagerank", "", "10.0", "10.0"],
+    ]
+    seconds = models(records, TRAINING)[1]
+    assert seconds == [["epignn", "1 to 2", "48", "40"], ["rules", "1", "–", "72"], ["nbfnet", "1", "64", "–"]]
 
 
 def test_picture_of_what_is_recorded(tmp_path):

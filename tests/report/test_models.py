@@ -4,7 +4,8 @@ import pytest
 
 from epignn.errors import UnknownName
 from epignn.learn.config import load_experiment
-from epignn.models import MODELS
+from epignn.models import LINKS, LINKS_ALONE, MODELS
+from epignn.models.api import Model
 from epignn.report import models
 from epignn.report.models import GROUNDS, kinds_of, settings_of, suite_of_models
 from epignn.report.plan import experiment_of
@@ -12,8 +13,12 @@ from epignn.report.suites import SUITES
 from epignn.report.tables import cell_name, notes, paper_figures
 
 
-def test_all_means_every_model_of_the_list():
-    assert kinds_of("all") == list(MODELS.names())
+def test_all_means_every_model_that_can_answer():
+    classes = {name: MODELS.get(name) for name in MODELS.names()}
+    assert kinds_of("all") == [name for name in classes if name not in LINKS_ALONE]
+    assert all(classes[name].scores is not Model.scores for name in kinds_of("all"))
+    ranking = {name for name, kind in classes.items() if kind.rank is not Model.rank}
+    assert set(kinds_of("all", links=True)) == set(LINKS) == ranking - {"epignn"}
     assert kinds_of("a, b.py:C,") == ["a", "b.py:C"]
 
 
@@ -32,7 +37,7 @@ def test_every_table_has_rows_whose_experiments_load(table):
 def test_rows_of_a_table_are_trained_on_the_same_graphs():
     """Whatever the recipe says of the model and its training."""
     for table in GROUNDS:
-        suite = suite_of_models(table, list(MODELS.names()))
+        suite = suite_of_models(table, kinds_of("all"))
         for before in GROUNDS[table].bases:
             rows = [v for v in suite.variants if v.name.startswith(before)]
             data = {repr(experiment_of(v, quick=False).data) for v in rows if not v.name.endswith("paper's")}

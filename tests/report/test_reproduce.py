@@ -9,7 +9,8 @@ import torch
 
 from epignn.errors import UnknownName
 from epignn.learn.config import load_experiment
-from epignn.report.plan import Plan, rows_of
+from epignn.models import LINKS
+from epignn.report.plan import Plan, experiment_of, rows_of
 from epignn.report.reproduce import follow, reproduce
 from epignn.report.suites import SUITES, Suite, Variant
 from epignn.report.tables import figures, markdown, rows, spread
@@ -73,6 +74,14 @@ def test_rows_by_their_words():
     with pytest.raises(UnknownName, match="Unknown row 'wn18rr:v7'"):
         links.only("wn18rr:v7")
     assert [v.name for v in SUITES["ablations"].only("facets=1, mlp").variants] == ["facets=1, mlp"]
+
+
+@pytest.mark.parametrize("kind", LINKS)
+def test_a_smoke_test_of_every_model_of_links_is_small(kind):
+    (variant,) = [v for v in SUITES["kgc"].with_models([kind]).variants if v.name == f"fb237:v1 {kind}"]
+    experiment = experiment_of(variant, quick=True)
+    assert (experiment.model.kind, experiment.training.epochs) == (kind, 1)
+    assert experiment.objective.validation_triples == 50
 
 
 def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):

@@ -15,8 +15,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 def why(page: Page) -> None:
     """How the harbour lies to the city, and why."""
     page.goto("/")
+    expect(page.get_by_text("All agree.")).to_be_visible(timeout=200_000)
     page.get_by_role("button", name="Why?", exact=True).click()
-    expect(page.get_by_role("tree")).to_be_visible()
+    expect(page.get_by_role("tree")).to_be_visible(timeout=200_000)
     page.get_by_role("treeitem").nth(1).hover()
     page.get_by_role("heading", name="Proof").scroll_into_view_if_needed()
     page.get_by_role("tree").locator(".step").first.hover()
@@ -25,18 +26,18 @@ def why(page: Page) -> None:
 def world(page: Page) -> None:
     """A map of the harbour town."""
     page.goto("/")
-    expect(page.get_by_test_id("answer")).to_be_visible()
+    expect(page.get_by_test_id("answer")).to_be_visible(timeout=200_000)
     page.get_by_role("tab", name="World").click()
-    expect(page.get_by_test_id("broken")).to_contain_text("Checked")
+    expect(page.get_by_test_id("broken")).to_contain_text("Checked", timeout=200_000)
 
 
 def learn(page: Page) -> None:
     """A model that was trained and distilled."""
     page.goto("/#/learn")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_test_id("run-state")).to_have_text("trained", timeout=200_000)
+    expect(page.get_by_test_id("run-state")).to_have_text("trained", timeout=400_000)
     page.get_by_role("button", name="What has it learnt?").click()
-    expect(page.get_by_test_id("agree")).to_be_visible(timeout=100_000)
+    expect(page.get_by_test_id("agree")).to_be_visible(timeout=200_000)
 
 
 PICTURES = {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.bridges.tables import column
-from epignn.bridges.world import World
+from epignn.bridges.world import Events, World
 from epignn.calculus import load
 from epignn.calculus.algebra import Masks
 from epignn.calculus.calculi.orders import ALLEN
@@ -51,7 +51,7 @@ def from_intervals(
     m(dig, pour)
     """
     names = [str(value).strip() for value in column(frame, name).to_list()]
-    begins, ends = (_numbers(column(frame, key).to_list(), key) for key in (start, end))
+    (begins, dated), (ends, _) = (_numbers(column(frame, key).to_list(), key) for key in (start, end))
     if backwards:
         begins, ends = -begins, -ends
     kept, notes = [], []
@@ -73,7 +73,8 @@ def from_intervals(
     calculus = load("allen")
     heads, tails, masks = _possible(begins[kept], ends[kept])
     network = Network(calculus, tuple(names[row] for row in kept), heads, tails, masks)
-    return World(network, calculus.universal, tuple(notes))
+    source = Events(network.names, begins[kept], ends[kept], dated, backwards)
+    return World(network, calculus.universal, tuple(notes), source)
 
 
 def _wrong(name: str, start: float, end: float, before: int | None) -> str:
@@ -87,10 +88,10 @@ def _wrong(name: str, start: float, end: float, before: int | None) -> str:
     return ""
 
 
-def _numbers(values: list[Any], key: str) -> Numbers:
-    """Times as numbers: those that are, dates as seconds, `nan` where there is nothing."""
+def _numbers(values: list[Any], key: str) -> tuple[Numbers, bool]:
+    """Times as numbers, `nan` where there is nothing, and whether they are dates, as nanoseconds."""
     try:
-        return np.array([np.nan if value is None or value == "" else float(value) for value in values])
+        return np.array([np.nan if value is None or value == "" else float(value) for value in values]), False
     except (TypeError, ValueError):
         pass  # dates
     pandas = optional("pandas", "reading dates")
@@ -98,7 +99,7 @@ def _numbers(values: list[Any], key: str) -> Numbers:
         times = pandas.to_datetime(pandas.Series(values), utc=True, format="mixed").to_numpy(dtype="datetime64[ns]")
     except (ValueError, TypeError) as error:
         raise BadArgument(f"column {key!r}: neither numbers nor dates such as 2024-03-01 ({error}).") from error
-    return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64)), True
 
 
 def _possible(begins: Numbers, ends: Numbers) -> tuple[NDArray[np.int32], NDArray[np.int32], Masks]:

@@ -19,7 +19,7 @@ from epignn.calculus.algebra import Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.extras import optional
-from epignn.files import read_text, write_text
+from epignn.files import foreign, load_json, read_text, write_text
 
 FORMATS = MappingProxyType({".ttl": "turtle", ".nt": "nt", ".jsonld": "json-ld", ".rdf": "xml"})
 APPENDED = (".ttl", ".nt")
@@ -110,24 +110,24 @@ def _parsed(path: Path, skip_bad: bool) -> tuple[Any, Counter[str]]:
     """The graph of a file and of those that it imports, and what was passed over."""
     rdflib = optional("rdflib", f"reading {path.name}")
     graph, skipped = rdflib.Graph(bind_namespaces="none"), Counter[str]()
-    _parse_into(graph, path, (), skipped, skip_bad)
+    _parse_into(graph, path, (), set(), skipped, skip_bad)
     return graph, skipped
 
 
-def _parse_into(graph: Any, path: Path, above: tuple[Path, ...], skipped: Counter[str], skip_bad: bool) -> None:
-    """Read a file into a graph, and what it imports of its own folder."""
+def _parse_into(
+    graph: Any, path: Path, above: tuple[Path, ...], seen: set[Path], skipped: Counter[str], skip_bad: bool
+) -> None:
+    """Read a file into a graph, and what it imports of its own folder; each file once, however often imported."""
     rdflib = optional("rdflib", f"reading {path.name}")
     suffix = path.suffix.casefold()
     if suffix not in FORMATS:
         raise BadFile(f"expected RDF, in a file that ends in {', '.join(FORMATS)}.", str(path))
     part = rdflib.Graph(bind_namespaces="none")
     text = read_text(path)
-    try:
-        with _quiet():
-            part.parse(data=text, format=FORMATS[suffix])
-    except Exception as error:  # rdflib's parsers raise errors of many kinds
-        line = getattr(error, "lines", 0)
-        raise BadFile(f"not {FORMATS[suffix]}: {' '.join(str(error).split())[:200]}", str(path), line) from error
+    if suffix == ".jsonld":
+        _refuse_remote(load_json(text, str(path)), str(path))
+    with foreign(str(path), FORMATS[suffix]):
+        part.parse(data=text, format=FORMATS[suffix])
     for prefix, space in part.namespaces():
         graph.bind(prefix, space)
     for triple in part:
@@ -137,12 +137,30 @@ def _parse_into(graph: Any, path: Path, above: tuple[Path, ...], skipped: Counte
         if "://" in wanted.removeprefix("file://") or not other.is_file():
             skipped["imports that are no file of the same folder"] += 1
         elif other.resolve() not in {one.resolve() for one in (*above, path)}:
-            _parse_into(graph, other, (*above, path), skipped, skip_bad)
+            if other.resolve() not in seen:
+                seen.add(other.resolve())
+                _parse_into(graph, other, (*above, path), seen, skipped, skip_bad)
         elif skip_bad:
             skipped["imports that lead back to where they began"] += 1
         else:
             circle = " imports ".join(one.name for one in (*above, path, other))
             raise BadFile(f"{circle}: a circle. Take one owl:imports out, or use --skip-bad.", str(path))
+
+
+def _refuse_remote(document: Any, file: str) -> None:
+    """Refuse JSON-LD that has to be completed from elsewhere: rdflib would fetch it, and we fetch nothing."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            for key in ("@context", "@import"):
+                told = value.get(key)
+                for context in told if isinstance(told, list) else [told]:
+                    if isinstance(context, str):
+                        raise BadFile(f"its {key} is at {context[:80]!r}, which is not fetched.", file)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _uses(graph: Any, vocabulary: Vocabulary) -> int:
@@ -273,7 +291,8 @@ def write_rdf(statements: Statements, new: Any, path: Path) -> None:
         raise BadFile(f"expected a name that ends in {', '.join(FORMATS)}.", str(path))
     if suffix in APPENDED and suffix == statements.path.suffix.casefold() and _can_follow(statements, new):
         text = read_text(statements.path)
-        lines = sorted(_line(triple, statements.graph, suffix) for triple in new)
+        written = (_line(triple, statements.graph, suffix) for triple in new)
+        lines = sorted(written, key=lambda line: (line.startswith("_:"), line))  # where they come from comes last
         write_text(path, text + ("" if text.endswith("\n") else "\n") + "".join(f"{line}\n" for line in lines))
         return
     whole = optional("rdflib", "writing RDF").Graph(bind_namespaces="none")

@@ -8,7 +8,6 @@ leaves unsaid unless every pair is wanted.
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,33 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.bridges.world import World
+from epignn.bridges.world import Regions, World
 from epignn.calculus import load
 from epignn.calculus.algebra import Masks
 from epignn.calculus.network import Network, arrays
 from epignn.errors import BadArgument, BadFile, unknown
 from epignn.extras import optional
-from epignn.files import load_json, read_text, readable
+from epignn.files import foreign, load_json, most_bytes, read_text, readable, refuse_above
 
+MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+"""What a document raises whose parts are not what they should be."""
 SLIVER = 1e-6
 """Of two regions that overlap in a smaller share of the smaller one, it is said that their borders may be rough."""
-
-
-@dataclass(frozen=True, eq=False)
-class Regions:
-    """Named geometries, as a file has them.
-
-    Attributes:
-        names: one for each.
-        geometries: of shapely.
-        file: where they were read, for messages.
-        notes: what was repaired while reading.
-    """
-
-    names: tuple[str, ...]
-    geometries: NDArray[np.object_]
-    file: str = "the regions"
-    notes: tuple[str, ...] = ()
 
 
 # -- files --
@@ -103,17 +87,22 @@ def _json(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     if not isinstance(document, dict):
         raise BadFile("expected a GeoJSON or TopoJSON object.", str(path))
     if document.get("type") == "Topology":
-        features = _topology(document, layer, path, repairs)
+        try:
+            features = _topology(document, layer, path, repairs)
+        except MALFORMED as error:
+            raise BadFile(f"not TopoJSON as it should be ({type(error).__name__}: {error}).", str(path)) from error
     else:
         features = document.get("features", [document])
+    if not isinstance(features, list):
+        raise BadFile("its features are no list.", str(path))
     found = []
     for number, feature in enumerate(features, start=1):
         try:
-            geometry = shapely.from_geojson(json.dumps(feature.get("geometry", feature)))
-        except (shapely.errors.GEOSException, AttributeError, TypeError) as error:
-            raise BadFile(f"region {number}: its geometry cannot be read ({error}).", str(path)) from error
-        label = "" if feature.get("id") is None else str(feature["id"])
-        found.append((label, feature.get("properties") or {}, geometry))
+            geometry = shapely.from_geojson(json.dumps(feature.get("geometry", feature), allow_nan=False))
+            label = "" if feature.get("id") is None else str(feature["id"])
+            found.append((label, dict(feature.get("properties") or {}), geometry))
+        except (shapely.errors.GEOSException, *MALFORMED) as error:
+            raise BadFile(f"region {number} cannot be read ({error}).", str(path)) from error
     return found
 
 
@@ -169,23 +158,29 @@ def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter
 def _shapefile(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     shapefile = optional("shapefile", f"reading {path.name}")
     shapely = optional("shapely.geometry", f"reading {path.name}")
-    with readable(str(path)):
-        try:
-            with shapefile.Reader(str(path)) as reader:
-                return [
-                    ("", one.record.as_dict(), shapely.shape(one.shape.__geo_interface__))
-                    for one in reader.iterShapeRecords()
-                ]
-        except shapefile.ShapefileException as error:
-            raise BadFile(f"not a shapefile: {error}.", str(path)) from error
+    _refuse_large(path, path.with_suffix(".dbf"))
+    with foreign(str(path), "a shapefile"), shapefile.Reader(str(path)) as reader:
+        return [
+            ("", one.record.as_dict(), shapely.shape(one.shape.__geo_interface__))
+            for one in reader.iterShapeRecords()
+        ]
 
 
 def _geopackage(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     geopandas = optional("geopandas", f"reading {path.name}")
-    with readable(str(path)):
+    _refuse_large(path)
+    with foreign(str(path), "a GeoPackage"):
         frame = geopandas.read_file(path, **({"layer": layer} if layer else {}))
-    records = frame.drop(columns=frame.geometry.name).to_dict("records")
+        records = frame.drop(columns=frame.geometry.name).to_dict("records")
     return [("", record, geometry) for record, geometry in zip(records, frame.geometry, strict=True)]
+
+
+def _refuse_large(*paths: Path) -> None:
+    """Refuse files that are missing, or larger than may be read; the first has to be there."""
+    for path in paths:
+        with readable(str(path)):
+            size = path.stat().st_size if path is paths[0] or path.exists() else 0
+        refuse_above(size, most_bytes(), str(path))
 
 
 READERS: MappingProxyType[str, Callable[[Path, str, Counter[str]], list[Feature]]] = MappingProxyType(
@@ -256,7 +251,8 @@ def from_geometries(
     chosen = load(calculus)
     if calculus == "rcc5":
         network = Network(chosen, names_kept, network.heads, network.tails, _coarser(network.masks))
-    return World(network, chosen.parse("DC" if calculus == "rcc8" else "DR"), tuple(notes))
+    apart = chosen.parse("DC" if calculus == "rcc8" else "DR")
+    return World(network, apart, tuple(notes), Regions(names_kept, shapes, file))
 
 
 def _repaired(

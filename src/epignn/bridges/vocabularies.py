@@ -59,6 +59,8 @@ class Vocabulary:
         if "relations" not in table or (base is None and "calculus" not in table):
             missing = "calculus" if "relations" in table else "relations"
             raise BadFile(f"{missing!r} is missing; {SHAPE}", str(path))
+        if not isinstance(table["relations"], dict):
+            raise BadFile(f"relations is no table; {SHAPE}", str(path))
         calculus = load(str(table.get("calculus", base and base.calculus)))
         if base is not None and base.calculus != calculus.name:
             raise BadFile(f"what it extends is of {base.calculus}, not of {calculus.name}.", str(path))

@@ -1,10 +1,61 @@
 """What a bridge gives: a network, and what had to be passed over or repaired on the way."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, unknown
 from epignn.formats.raw import RawNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Named geometries.
+
+    Attributes:
+        names: one for each.
+        geometries: of shapely.
+        file: where they were read, for messages.
+        notes: what was repaired while reading.
+    """
+
+    names: tuple[str, ...]
+    geometries: NDArray[np.object_]
+    file: str = "the regions"
+    notes: tuple[str, ...] = ()
+
+    def only(self, wanted: Sequence[str]) -> "Regions":
+        """Those of some names.
+
+        Raises:
+            BadFile: one is not there; with the near miss.
+        """
+        place = {name: number for number, name in enumerate(self.names)}
+        for name in wanted:
+            if name not in place:
+                raise BadFile(str(unknown("region", name, place)), self.file)
+        return replace(self, names=tuple(wanted), geometries=self.geometries[[place[name] for name in wanted]])
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Named stretches of time.
+
+    Attributes:
+        names: one for each.
+        starts, ends: numbers, or nanoseconds since 1970 for dates; `nan` where one is not known.
+        dated: whether they are dates.
+        backwards: whether times were ages, which count back from now; they are negative here.
+    """
+
+    names: tuple[str, ...]
+    starts: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    dated: bool
+    backwards: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,11 +66,13 @@ class World:
         network: the facts. Of a pair that has none, `otherwise` holds.
         otherwise: the relation set of pairs that are left out.
         notes: what was repaired or passed over, in words.
+        source: the regions or events themselves, to be drawn; of RDF there are none.
     """
 
     network: Network
     otherwise: int
     notes: tuple[str, ...] = field(default=())
+    source: Regions | Events | None = None
 
     def complete(self) -> Network:
         """The network with a fact for every pair, so that closure knows of the pairs that are left out."""
@@ -39,11 +92,14 @@ class Refuted:
         line: where it was made; 0 where the file has no lines.
         claim: what was said, as text.
         truth: what is so, as text.
+        head, tail: of whom.
     """
 
     line: int
     claim: str
     truth: str
+    head: str
+    tail: str
 
     def __str__(self) -> str:
         return f"{f'line {self.line}: ' if self.line else ''}{self.claim} is not so: {self.truth}"
@@ -76,5 +132,5 @@ def refuted(world: World, claims: Network, raw: RawNetwork, file: str) -> list[R
             truth = calculus.converse(truths.get((j, i), calculus.converse(world.otherwise)))
         if not truth & int(claims.masks[f]):
             told = f"{calculus.format(truth)}({fact.head}, {fact.tail})"
-            found.append(Refuted(raw.place(f).line, str(fact), told))
+            found.append(Refuted(raw.place(f).line, str(fact), told, fact.head, fact.tail))
     return found

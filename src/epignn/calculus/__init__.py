@@ -7,8 +7,10 @@ from types import MappingProxyType
 
 from epignn.calculus.algebra import Calculus
 from epignn.calculus.calculi.indu import indu
+from epignn.calculus.calculi.opra import opra
 from epignn.calculus.calculi.orders import allen, cardinal, point
 from epignn.calculus.calculi.rcc import rcc5, rcc8
+from epignn.calculus.calculi.star import star
 from epignn.calculus.toml import load_calculus
 from epignn.errors import lookup
 
@@ -29,9 +31,13 @@ CALCULI: MappingProxyType[str, Callable[[], Calculus]] = MappingProxyType(
         "cardinal": cardinal,
         "kinship": _kinship,
         "indu": indu,
+        "star4": star,
+        "opra1": opra,
     }
 )
-ALIASES = MappingProxyType({"ia": "allen", "interval": "allen", "cd": "cardinal", "pa": "point"})
+ALIASES = MappingProxyType(
+    {"ia": "allen", "interval": "allen", "cd": "cardinal", "pa": "point", "star": "star4", "opra": "opra1"}
+)
 
 
 @cache

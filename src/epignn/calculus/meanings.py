@@ -53,8 +53,49 @@ _KINSHIP = {
     "other-man": "{b} is a man to whom {a} has no closer tie",
     "other-woman": "{b} is a woman to whom {a} has no closer tie",
 }
+_STAR = {
+    **_CARDINAL,
+    "NE": "{a} is exactly north-east of {b}",
+    "SE": "{a} is exactly south-east of {b}",
+    "SW": "{a} is exactly south-west of {b}",
+    "NW": "{a} is exactly north-west of {b}",
+    "NNE": "{a} is between north and north-east of {b}",
+    "ENE": "{a} is between north-east and east of {b}",
+    "ESE": "{a} is between east and south-east of {b}",
+    "SSE": "{a} is between south-east and south of {b}",
+    "SSW": "{a} is between south and south-west of {b}",
+    "WSW": "{a} is between south-west and west of {b}",
+    "WNW": "{a} is between west and north-west of {b}",
+    "NNW": "{a} is between north-west and north of {b}",
+}
+_SEES = {
+    "front": "straight ahead",
+    "left": "to the left",
+    "back": "straight behind",
+    "right": "to the right",
+}
+_OPRA = {
+    **{
+        f"{mine}-{theirs}": f"{{a}} sees {{b}} {here}, and {{b}} sees {{a}} {there}"
+        for mine, here in _SEES.items()
+        for theirs, there in _SEES.items()
+    },
+    "same": "{a} and {b} are at one place and look the same way",
+    "same-left": "{a} and {b} are at one place, and {b} looks to the left of {a}",
+    "same-back": "{a} and {b} are at one place and look opposite ways",
+    "same-right": "{a} and {b} are at one place, and {b} looks to the right of {a}",
+}
 MEANINGS = MappingProxyType(
-    {"rcc8": _RCC8, "rcc5": _RCC5, "allen": _ALLEN, "point": _POINT, "cardinal": _CARDINAL, "kinship": _KINSHIP}
+    {
+        "rcc8": _RCC8,
+        "rcc5": _RCC5,
+        "allen": _ALLEN,
+        "point": _POINT,
+        "cardinal": _CARDINAL,
+        "kinship": _KINSHIP,
+        "star4": _STAR,
+        "opra1": _OPRA,
+    }
 )
 """Sentences by calculus and relation; terms of kinship need none of their own."""
 

@@ -3,16 +3,26 @@
 Two relations are neighbours if one becomes the other when a single end point, or a single border, moves, without
 any other relation in between (C. Freksa, 1992). For calculi of points and intervals this is read off the signs that
 define them: one comparison changes, between equal and unequal. RCC-8 and RCC-5 have the neighbourhood of intervals
-taken as regions of a line.
+taken as regions of a line; INDU compares durations as well; OPRA-1 that of points of which
+one turns, or leaves the place of the other. Kinship has none: relatives do not move.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import combinations, pairwise, product
 from types import MappingProxyType
 
+import numpy as np
+
 from epignn.calculus.algebra import Calculus
+from epignn.calculus.calculi.indu import DURATIONS, WORDS
+from epignn.calculus.calculi.indu import RELATIONS as INDU
+from epignn.calculus.calculi.opra import RELATIONS as OPRA
+from epignn.calculus.calculi.opra import SAME, SIDES
+from epignn.calculus.calculi.opra import relate as relate_opra
 from epignn.calculus.calculi.orders import ALLEN, CARDINAL
 from epignn.calculus.calculi.rcc import COARSE
+from epignn.calculus.calculi.star import COMPASS
 from epignn.errors import BadArgument
 
 POINT = {"<": (-1,), "=": (0,), ">": (1,)}
@@ -47,15 +57,48 @@ def _joined(pairs: Pairs, parts: Mapping[str, Sequence[str]]) -> Pairs:
     return frozenset(pair for pair in found if len(pair) == 2)
 
 
+def _around(names: Sequence[str]) -> Pairs:
+    """Names in a circle, each beside the next."""
+    return frozenset(map(frozenset, pairwise((*names, names[0]))))
+
+
+def _indu() -> Pairs:
+    """One comparison changes, of ends or of durations; where two intervals are equal, an end changes both."""
+    signs = {
+        WORDS.get(name, name) + longer: (*ends, sign)
+        for name, ends in ALLEN.items()
+        for sign, longer in DURATIONS.items()
+        if WORDS.get(name, name) + longer in INDU
+    }
+    return _by_signs(signs) | {frozenset(("eq=", other)) for other in ("s<", "si>", "f<", "fi>")}
+
+
+@cache
+def _opra() -> Pairs:
+    """Relations of which one becomes the other when one point turns, or leaves the place of the other."""
+    turns = [(f"{a}-{side}", f"{b}-{side}") for side in SIDES for a, b in map(sorted, _around(SIDES))]
+    turns += [(f"{side}-{a}", f"{side}-{b}") for side in SIDES for a, b in map(sorted, _around(SIDES))]
+    ways = np.array([way for way in product((-2, -1, 0, 1, 2), repeat=2) if way != (0, 0)])
+    for look, way in product(ways, repeat=2):
+        together = OPRA[int(relate_opra(np.array([0, 0, 1, 0]), np.array([0, 0, *look])))]
+        apart = OPRA[int(relate_opra(np.array([0, 0, 1, 0]), np.array([*way, *look])))]
+        turns.append((together, apart))
+    return frozenset(map(frozenset, turns)) | _around(SAME)
+
+
 _ALLEN = _by_signs(ALLEN)
 _RCC8 = _joined(_ALLEN, _REGIONS)
-NEIGHBOURS: MappingProxyType[str, Pairs] = MappingProxyType(
+_STAR = _around(COMPASS) | {frozenset((name, "EQ")) for name in COMPASS}
+NEIGHBOURS: MappingProxyType[str, Callable[[], Pairs]] = MappingProxyType(
     {
-        "allen": _ALLEN,
-        "point": _by_signs(POINT),
-        "cardinal": _by_signs(CARDINAL),
-        "rcc8": _RCC8,
-        "rcc5": _joined(_RCC8, {name: fine.split("|") for name, fine in COARSE.items()}),
+        "allen": lambda: _ALLEN,
+        "point": lambda: _by_signs(POINT),
+        "cardinal": lambda: _by_signs(CARDINAL),
+        "rcc8": lambda: _RCC8,
+        "rcc5": lambda: _joined(_RCC8, {name: fine.split("|") for name, fine in COARSE.items()}),
+        "indu": _indu,
+        "star4": lambda: _STAR,
+        "opra1": _opra,
     }
 )
 
@@ -73,5 +116,5 @@ def neighbours(calculus: Calculus) -> dict[str, tuple[str, ...]]:
     if calculus.name not in NEIGHBOURS:
         known = ", ".join(NEIGHBOURS)
         raise BadArgument(f"no neighbourhood is known for {calculus.name}; there is one for {known}.")
-    pairs = NEIGHBOURS[calculus.name]
+    pairs = NEIGHBOURS[calculus.name]()
     return {a: tuple(b for b in calculus.relations if frozenset((a, b)) in pairs) for a in calculus.relations}

@@ -1,7 +1,7 @@
 """The command line: parse, call one library function, print.
 
-Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input, 70 a fault of epignn itself, 130 stopped by
-Ctrl-C, 143 ended from outside (SIGTERM).
+Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input, 3 undecided within the limits that were set,
+70 a fault of epignn itself, 130 stopped by Ctrl-C, 143 ended from outside (SIGTERM).
 """
 
 import os
@@ -69,7 +69,7 @@ def main() -> None:
     except ModuleNotFoundError as error:  # a library that only some commands need
         from epignn.extras import EXTRA_OF, missing
 
-        if error.name not in EXTRA_OF:
+        if error.name is None or error.name not in EXTRA_OF:
             _fault(error)
         _leave(f"error: {missing('this', error.name)}", BAD_INPUT)
     except OSError as error:  # of files `epignn.files` tells; what names none is standard output
@@ -91,7 +91,7 @@ def _run() -> int:
     import typer
 
     from epignn.cli.app import app
-    from epignn.cli.output import shown
+    from epignn.files import shown
 
     warnings.formatwarning = lambda message, *_, **__: f"note: {shown(message)}\n"
     for stream in (sys.stdout, sys.stderr):

@@ -42,7 +42,7 @@ def app(arguments: Iterable[str] = ()) -> typer.Typer:
     found = typer.Typer(
         name="epignn",
         help="Reason about relations: of regions, events, places, relatives, links. Exit codes: 0 answered, 1 "
-        "inconsistent or not entailed, 2 bad input.",
+        "inconsistent or not entailed, 2 bad input, 3 undecided.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from epignn.cli.limits import Memory, Seconds, limited
 from epignn.cli.output import emit_json, say
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ def ask(
     model: Annotated[
         str | None, typer.Option(help="A model; by default the shipped one for the facts' calculus.")
     ] = None,
+    seconds: Seconds = None,
+    memory: Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Ask a model, the calculus or rules distilled from it, and the exact calculus; exit code 1 if the facts clash.
@@ -26,7 +29,8 @@ def ask(
     from epignn.formats.told import Told
     from epignn.reason.ask import ask
 
-    found = ask(Told.read(facts), head, tail, model)
+    with limited(seconds, memory, as_json):
+        found = ask(Told.read(facts), head, tail, model)
     if as_json:
         emit_json(found.to_dict())
     else:

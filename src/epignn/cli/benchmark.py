@@ -13,11 +13,13 @@ from epignn.cli.relate import (
     End,
     Layer,
     Name,
+    Only,
     Precision,
     Reading,
     SkipBad,
     Snap,
     Start,
+    Svg,
     check_claims,
     read_world,
 )
@@ -117,7 +119,9 @@ def check(
     precision: Precision = 0.0,
     snap: Snap = 0.0,
     vocabulary: Vocabulary = None,
+    only: Only = [],
     skip_bad: SkipBad = False,
+    svg: Svg = None,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
@@ -129,8 +133,10 @@ def check(
     from epignn.data.prove import METHODS
 
     if against is not None:
-        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
-        check_claims(files, read_world(against, how), as_json)
+        how = Reading(
+            calculus, name, start, end, backwards, layer, precision, snap, vocabulary, tuple(only), skip_bad
+        )
+        check_claims(files, read_world(against, how), svg, as_json)
         return
     lookup("algorithm", algorithm, METHODS)
     from epignn.tasks.check import Asked, check_file

@@ -12,6 +12,7 @@ from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.calculus.vocabulary import unions, vocabulary
 from epignn.cli.output import emit_json, emit_text, matrix, say, table
+from epignn.errors import BadArgument
 
 app = typer.Typer(
     help="The calculi: which there are, what their tables say, whether yours obeys the laws.",
@@ -44,16 +45,28 @@ def show(
     near: Annotated[
         bool, typer.Option("--neighbours", help="Which relation can follow on which when things move a little.")
     ] = False,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the neighbours as a picture, to this file; goes with --neighbours.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what the relations of a calculus mean, which words it takes, and what two of them make together."""
     calculus = load(name)
+    if svg is not None:
+        from epignn.explain.neighbourhood import draw_neighbourhood
+        from epignn.files import write_text
+
+        if not near:
+            raise BadArgument("--svg draws neighbours; add --neighbours.")
+        write_text(svg, draw_neighbourhood(calculus))
     if near:
         found = neighbours(calculus)
         if as_json:
             emit_json({"name": calculus.name, "neighbours": found})
         else:
             table(("relation", "neighbours"), [(one, " ".join(others)) for one, others in found.items()])
+            if svg is not None:
+                say(f"The picture is in {svg}.")
     elif toml:
         emit_text(write_calculus(calculus))
     elif as_json:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from epignn.cli.limits import Memory, Seconds, limited
 from epignn.cli.output import emit_json, say, table, working
 from epignn.files import write_text
 
@@ -29,6 +30,8 @@ def explain(
         int | None, typer.Option(min=0, help="Show so many rounds of states; all if left out.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture here.")] = None,
+    seconds: Seconds = None,
+    memory: Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Explain an answer: what excludes each other relation, a checked proof, the fewest facts that give it, states.
@@ -41,7 +44,7 @@ def explain(
     from epignn.formats.told import Told
     from epignn.reason import load
 
-    with working("explaining"):
+    with working("explaining"), limited(seconds, memory, as_json):
         reasoner = load(model, exact, threshold=threshold)
         found = reasoner.explain(reasoner.read(Told.read(facts)), head, tail)
     if svg is not None:

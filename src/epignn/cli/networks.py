@@ -12,6 +12,7 @@ from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
 from epignn.cli.facts import CalculusName, File, read_facts
+from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
 from epignn.cli.output import emit_json, matrix, progress, say, table, working
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument, lookup
@@ -109,6 +110,8 @@ def close(
     backend: Annotated[
         str, typer.Option(help="Which code answers: auto, compiled (the kernels) or plain.")
     ] = "auto",
+    seconds: Seconds = None,
+    memory: Memory = None,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
@@ -122,7 +125,8 @@ def close(
     from epignn.workers import workers_of
 
     lookup("algorithm", algorithm, ALGORITHMS)
-    with workers_of(workers, ray_address) as them, working(f"{algorithm}: {file}"):
+    limits = limited(seconds, memory, as_json)
+    with workers_of(workers, ray_address) as them, working(f"{algorithm}: {file}"), limits:
         is_rdf = Path(file).suffix.casefold() in RDF
         told = read_statements(Path(file), vocabulary, "", skip_bad) if is_rdf else None
         networks = [told.network] if told else _read(file, calculus, number)
@@ -259,16 +263,21 @@ def entails(
         int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
     ] = None,
     max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
+    seconds: Seconds = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash."""
+    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash.
+
+    Exit code 3 if it is undecided because a limit was reached.
+    """
     from epignn.reason.networks import entailments
 
     with working(f"reading {file}"):
         networks = _read(file, calculus, number)
     if len(networks) > 1:
         raise BadArgument(f"{file} holds {len(networks)} networks; choose one with --network N.")
-    with working("searching"):
+    with working("searching"), limited(seconds, memory, as_json):
         found = entailments(networks[0], facts, max_nodes)
     if as_json:
         emit_json(found.to_dict())
@@ -283,4 +292,4 @@ def entails(
                 mask = closure(shown).mask(a, b)
                 say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
-        raise typer.Exit(1)
+        raise typer.Exit(UNDECIDED if found.entailed is None else 1)

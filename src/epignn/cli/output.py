@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from epignn.errors import BadArgument
-from epignn.files import ACTS, json_text
+from epignn.files import json_text, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,15 +30,6 @@ WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
 NARROW = 8
 """So many columns are enough for a cell of several words, which goes on in the next line."""
-
-
-def shown(text: object) -> str:
-    r"""Text from outside, safe to print: what would act on a terminal is written as Python writes it.
-
-    >>> shown("a\x1b[31mb\n[red]")
-    'a\\x1b[31mb\\n[red]'
-    """
-    return ACTS.sub(lambda found: repr(found[0])[1:-1], str(text))
 
 
 def say(text: object = "", err: bool = False) -> None:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from epignn.calculus.realise.search import pictured
 from epignn.cli.facts import CalculusName, File, read_facts
+from epignn.cli.limits import Memory, give_up, limited
 from epignn.cli.networks import Json
 from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument
@@ -19,19 +21,22 @@ def realise(
     calculus: CalculusName = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives another world.")] = 0,
     seconds: Annotated[float, typer.Option(help="Give up after so many seconds.")] = 5.0,
+    memory: Memory = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture here.")] = None,
     as_json: Json = False,
 ) -> None:
     """Find a concrete world in which the facts hold: intervals, points, regions or a family, with coordinates.
 
-    Exit code 1 if the facts clash; those that do are shown.
+    Exit code 1 if the facts clash, which are shown; 3 if no world was found in time.
     """
-    with working("looking for a world"):
+    with working("looking for a world"), limited(None, memory, as_json):
         network = read_facts(file, calculus)[0]
         found = network.realise(seed, seconds)
     world = found.world
     if world is None and not found.conflict:
-        raise BadArgument(f"{found.reason}.")
+        if pictured(network.calculus) is None:
+            raise BadArgument(f"{found.reason}.")
+        give_up(found.reason, as_json)
     if svg is not None and world is not None:
         from epignn.explain.world import draw_world
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from epignn.bridges.world import World
+from epignn.bridges.world import Regions, World
+from epignn.calculus.algebra import Calculus
 from epignn.cli.networks import RDF, Vocabulary, read_statements
 from epignn.cli.output import emit_json, say, table, working
 from epignn.errors import BadArgument, BadFile
@@ -26,6 +27,8 @@ Precision = Annotated[float, typer.Option(help="Round borders to this grid, so t
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over what is no region or interval, and count it.")]
 
 
+Only = Annotated[list[str], typer.Option(help="Only the region of this name; can be given several times.")]
+Svg = Annotated[Path | None, typer.Option(help="Draw the map or the time line, to this file.")]
 Snap = Annotated[float, typer.Option(help="Draw borders to corners of neighbours that are nearer than this.")]
 
 
@@ -42,6 +45,7 @@ class Reading:
     precision: float
     snap: float
     vocabulary: Path | None
+    only: tuple[str, ...]
     skip_bad: bool
 
 
@@ -69,6 +73,8 @@ def read_world(file: Path, how: Reading) -> World:
     from epignn.bridges.regions import from_geometries, read_regions
 
     regions = read_regions(file, how.name, how.layer)
+    if how.only:
+        regions = regions.only(how.only)
     world = from_geometries(
         regions.geometries,
         regions.names,
@@ -101,16 +107,26 @@ def relate(
     precision: Precision = 0.0,
     snap: Snap = 0.0,
     vocabulary: Vocabulary = None,
+    only: Only = [],
     skip_bad: SkipBad = False,
+    svg: Svg = None,
     as_json: Json = False,
 ) -> None:
     """Tell how the regions of a map or the events of a table lie to each other, or what RDF says of its things."""
     from epignn.bridges.tables import write_out
+    from epignn.explain.sources import draw_source
+    from epignn.files import write_text
 
     with working(f"comparing: {file}"):
-        how = Reading(calculus, name, start, end, backwards, layer, precision, snap, vocabulary, skip_bad)
+        how = Reading(
+            calculus, name, start, end, backwards, layer, precision, snap, vocabulary, tuple(only), skip_bad
+        )
         world = read_world(file, how)
         network = world.complete() if every_pair else world.network
+    if svg is not None:
+        what = "regions" if isinstance(world.source, Regions) else "events"
+        told = f"{len(network.names):,} {what}, {len(network):,} facts in {network.calculus.name}"
+        write_text(svg, draw_source(world.source, file.name, told))
     if out is not None:
         write_out([network], out)
     counts = Counter(network.masks.tolist())
@@ -123,23 +139,32 @@ def relate(
     table(("relations", "pairs"), list(found.items()))
     for note in world.notes:
         say(f"note: {note}")
+    if svg is not None:
+        say(f"The picture is in {svg}.")
 
 
-def check_claims(files: list[Path], world: World, as_json: bool) -> None:
+def check_claims(files: list[Path], world: World, svg: Path | None, as_json: bool) -> None:
     """Print which claims of some files a world refutes; exit code 1 if one is."""
     from epignn.bridges.world import refuted
+    from epignn.explain.sources import draw_source
+    from epignn.files import write_text
     from epignn.formats.networks import as_networks, read_raw
 
     found = []
     for file in files:
         raws = read_raw(file)
         for raw, claims in zip(raws, as_networks(raws, world.network.calculus, str(file)), strict=True):
-            found += [(file, len(claims), one) for one in refuted(world, claims, raw, str(file))]
+            found += [(file, one) for one in refuted(world, claims, raw, str(file))]
+    if svg is not None:
+        wrong = {name for _, one in found for name in (one.head, one.tail)}
+        title = f"{len(found)} claims are refuted" if found else "Every claim can be so"
+        told = "; ".join(f"{one.claim} is not so: {one.truth}" for _, one in found[:2])
+        write_text(svg, draw_source(world.source, title, told + (" …" if len(found) > 2 else ""), wrong))
     if as_json:
-        rows = [{"file": str(file), "line": r.line, "claim": r.claim, "truth": r.truth} for file, _, r in found]
+        rows = [{"file": str(file), "line": r.line, "claim": r.claim, "truth": r.truth} for file, r in found]
         emit_json({"refuted": rows, "notes": world.notes})
     else:
-        for file, _, one in found:
+        for file, one in found:
             say(f"{file}: {one}")
         say(f"{len(found)} claims are refuted." if found else "Every claim can be so.")
     if found:
@@ -147,25 +172,47 @@ def check_claims(files: list[Path], world: World, as_json: bool) -> None:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="Benchmark problems, as CSV, also gzipped.")],
+    file: Annotated[
+        Path, typer.Argument(help="Problems: benchmark or CLUTRR .csv, Graphlog .jsonl; with --query, facts.")
+    ],
     out: Annotated[Path, typer.Option(help="Where the prompts go: one JSON object a line.")],
     prompt: Annotated[bool, typer.Option("--prompt", help="As prompts for language models.")] = False,
     calculus: Annotated[str | None, typer.Option(help="A calculus; guessed if left out.")] = None,
+    query: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A B", help="Of a file of facts: ask what holds from A to B.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Only so many problems, spread over the file.")] = None,
 ) -> None:
     """Write problems in words, each with its answer and the words to choose from, to test other reasoners with."""
-    import numpy as np
-
-    from epignn.bridges.prompts import prompts
+    from epignn.bridges.prompts import network_prompt
     from epignn.calculus import load
     from epignn.files import write_text
-    from epignn.formats.star_csv import read_problems
+    from epignn.formats.networks import read_networks
 
     if not prompt:
         raise BadArgument("say what to write: --prompt is what there is.")
-    chosen, data = read_problems(file, load(calculus) if calculus else None)
-    if limit is not None and limit < len(data):
-        data = data[np.linspace(0, len(data) - 1, limit).astype(int)]
-    lines = [json.dumps(one, ensure_ascii=False) for one in prompts(data, chosen)]
+    chosen = load(calculus) if calculus else None
+    if query:
+        found = [network_prompt(network, *query) for network in read_networks(file, chosen)]
+    else:
+        found = _problems(file, chosen, limit)
+    lines = [json.dumps(one, ensure_ascii=False) for one in found]
     write_text(out, "".join(line + "\n" for line in lines))
     say(f"{out}: {len(lines):,} prompts")
+
+
+def _problems(file: Path, calculus: Calculus | None, limit: int | None) -> list[dict[str, Any]]:
+    """The problems of a file over a calculus, or over the words that it uses."""
+    import numpy as np
+
+    from epignn.bridges.prompts import prompts
+    from epignn.formats.readers import is_benchmark, read_graphs
+    from epignn.formats.star_csv import read_problems
+
+    if is_benchmark(file):
+        calculus, data = read_problems(file, calculus)
+    else:
+        data = read_graphs(file)
+    if limit is not None and limit < len(data):
+        data = data[np.linspace(0, len(data) - 1, limit).astype(int)]
+    return list(prompts(data, calculus))

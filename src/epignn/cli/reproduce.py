@@ -101,7 +101,8 @@ class _Table:
     def of(cls, what: str, only: str | None, models: str | None, quick: bool) -> "_Table":
         from epignn.report.models import kinds_of, suite_of_models
 
-        suite, kinds, name = lookup("table", what, SUITES), kinds_of(models or ""), what
+        suite, name = lookup("table", what, SUITES), what
+        kinds = kinds_of(models or "", suite.links)
         if kinds and suite.links:
             suite = suite.with_models(kinds)
         elif kinds:

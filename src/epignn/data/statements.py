@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from epignn.calculus.algebra import members
 from epignn.calculus.network import Fact, Network
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument, unknown
+
+Node = TypeVar("Node", int, str)
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,9 @@ class Statements:
         return Dataset(self.relations, nodes, offset, source, target, label, at, to, nothing)
 
 
-def reached(edges: Iterable[tuple[int, int]], start: int) -> dict[int, int]:
+def reached(edges: Iterable[tuple[Node, Node]], start: Node) -> dict[Node, int]:
     """How many edges lead from the start to each node that they lead to, nearest first."""
-    near: dict[int, list[int]] = {}
+    near: dict[Node, list[Node]] = {}
     for source, target in edges:
         near.setdefault(source, []).append(target)
     found, queue = {start: 0}, deque([start])

@@ -120,7 +120,8 @@ class Belief:
         entities: those that facts connect with the head.
         states: `states[n, e]` are the probabilities of relations from the head to entity e after n + 1 rounds of
             message passing; all the same as long as the model has no state of it.
-        influence: for each fact, how much the probability of the likeliest relation falls without it.
+        influence: for each fact, how much the probability of the likeliest relation falls without it; `nan` where
+            there was no time to find out.
     """
 
     relations: tuple[str, ...]
@@ -161,7 +162,7 @@ class Belief:
             "probabilities": named(self.chances),
             "rounds": [dict(zip(self.entities, map(named, rows), strict=True)) for rows in self.states],
             "influence": [
-                {"fact": facts.triple(f), "probability_lost": round(float(lost), 6)}
+                {"fact": facts.triple(f), "probability_lost": None if np.isnan(lost) else round(float(lost), 6)}
                 for f, lost in enumerate(self.influence)
             ],
         }

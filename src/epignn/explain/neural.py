@@ -5,14 +5,16 @@ the model's own computation approximates. Where the two answer differently the e
 was distilled, nothing is proved.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
 
 from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
-from epignn.data.statements import Statements, directed
+from epignn.data.statements import Statements, directed, reached
 from epignn.errors import BadArgument
 from epignn.explain.explanation import Belief, Explanation, Floats, Status
 
@@ -22,6 +24,12 @@ MANY, LEAST_SHOWN = 13, 0.001
 """Of more relations than so many, only those of some probability are listed."""
 STEADY = 1e-6
 """States that move less than this between two rounds no longer change."""
+SECONDS = 1.0
+"""How long it is measured what facts are worth, and how long states are followed; what is left out then is told."""
+TOGETHER = 32
+"""Facts that are left out in turn between two looks at the clock."""
+MOST_ENTITIES = 50
+"""Of more entities there is no table of states: nobody reads it, and its time grows as their number squared."""
 
 
 class Model(Protocol):
@@ -31,8 +39,11 @@ class Model(Protocol):
     def relations(self) -> tuple[str, ...]:
         """The relations that it tells apart."""
 
-    def probabilities(self, data: Dataset, rounds: int | None = None) -> Floats:
-        """(G, R): of each relation, for each graph; forward only and after so many rounds, if these are given."""
+    def probabilities(self, data: Dataset) -> Floats:
+        """(G, R): of each relation, for each graph."""
+
+    def by_rounds(self, data: Dataset) -> Iterator[Floats]:
+        """The same after one round, two, and so on, forward only."""
 
     def rounds(self, entities: int) -> int:
         """How many rounds it takes to reach so many entities."""
@@ -49,6 +60,7 @@ def explain(
     by: Explanation | None = None,
     threshold: float = THRESHOLD,
     rounds: int | None = None,
+    seconds: float = SECONDS,
 ) -> Explanation:
     """What a model says of a pair, and why.
 
@@ -60,6 +72,7 @@ def explain(
         by: what the calculus or the rules distilled from the model say of the pair, if there are any.
         threshold: a relation of at least this probability may still hold.
         rounds: the most rounds of states to keep; None for all until they no longer change.
+        seconds: how long it is measured what facts are worth, and how long states are followed.
 
     Raises:
         UnknownName: no fact names one of the two.
@@ -70,10 +83,9 @@ def explain(
     for name in (head, tail):
         facts.position(name)
     (chances,) = chances_of(model, [facts], head, tail)
-    without = [facts.select([f for f in range(len(facts)) if f != left_out]) for left_out in range(len(facts))]
     likeliest = int(chances.argmax())
-    influence = chances[likeliest] - chances_of(model, without, head, tail)[:, likeliest]
-    entities, states = _states(model, directed(facts, head), head, rounds)
+    influence = chances[likeliest] - _without(model, facts, (head, tail), likeliest, seconds)
+    entities, states = _states(model, directed(facts, head), head, rounds, seconds)
     belief = Belief(model.relations, chances, threshold, entities, states, influence)
     said, *listed = _said(belief, f"({head}, {tail})")
     proved, credit = _compared(belief, by)
@@ -130,23 +142,50 @@ def chances_of(model: Model, parts: Sequence[Network | Statements], head: str, t
     return chances
 
 
-def _states(model: Model, facts: Statements, head: str, most: int | None) -> tuple[tuple[str, ...], Floats]:
+def _without(
+    model: Model, facts: Network | Statements, pair: tuple[str, str], relation: int, seconds: float
+) -> Floats:
+    """(N): the probability of a relation without each fact; `nan` of those for which there was no time.
+
+    Facts near the pair come first.
+    """
+    head, tail = pair
+    ends = [(facts.fact(f).head, facts.fact(f).tail) for f in range(len(facts))]
+    both = [edge for a, b in ends for edge in ((a, b), (b, a))]
+    far = [reached(both, name) for name in pair]
+    near = [min(far[0].get(name, len(ends)) + far[1].get(name, len(ends)) for name in names) for names in ends]
+    order = sorted(range(len(ends)), key=near.__getitem__)
+    found, end = np.full(len(ends), np.nan), time.monotonic() + seconds
+    for first in range(0, len(order), TOGETHER):
+        left_out = order[first : first + TOGETHER]
+        parts = [facts.select([f for f in range(len(ends)) if f != one]) for one in left_out]
+        found[left_out] = chances_of(model, parts, head, tail)[:, relation]
+        if time.monotonic() >= end:
+            break
+    return found
+
+
+def _states(
+    model: Model, facts: Statements, head: str, most: int | None, seconds: float
+) -> tuple[tuple[str, ...], Floats]:
     """The entities that facts lead to from the head, and the model's states of them, round by round until steady.
 
     Each state is what the model would answer of that entity if it went forward only and stopped after so many
-    rounds.
+    rounds. Of more than `MOST_ENTITIES` there are none.
     """
-    count = len(model.relations)
+    count, end = len(model.relations), time.monotonic() + seconds
     far = {facts.names[entity]: steps for entity, steps in facts.ahead(facts.position(head)).items() if steps}
-    if not far:
+    last = model.rounds(len(far)) if 0 < len(far) <= MOST_ENTITIES else 0
+    last = last if most is None else min(most, last)
+    if not last:
         return (), np.zeros((0, 0, count))
     data = Dataset.concat([facts.graph(head, name) for name in far])
-    last = model.rounds(len(far))
     states: list[Floats] = []
-    for number in range(1, (last if most is None else min(most, last)) + 1):
-        found = model.probabilities(data, number)
+    for number, found in enumerate(islice(model.by_rounds(data), last), start=1):
         found[np.array(list(far.values())) > model.reach(number)] = 1 / count
         if states and np.abs(found - states[-1]).max() < STEADY:
             break
         states.append(found)
+        if time.monotonic() >= end:
+            break
     return tuple(far), np.array(states).reshape(len(states), len(far), count)

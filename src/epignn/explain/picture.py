@@ -5,13 +5,12 @@ Written by hand: no library draws it. What goes where is decided in `layout`.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
 from epignn.calculus.algebra import DIFFERENT
 from epignn.explain.explanation import Explanation, Status, Theory
 from epignn.explain.layout import LABEL_HEIGHT, NAME_WIDTH, SMALL_WIDTH, Box, Curve, Layout, Line, lay_out
 from epignn.explain.paths import steps
-from epignn.explain.svg import CLASH, INK, PALE, SMALL, STRONG, at, cut, page
+from epignn.explain.svg import CLASH, INK, PALE, SMALL, STRONG, at, attribute, cut, page, text
 
 MOST_ENTITIES, MOST_FACTS = 60, 150
 """Of larger networks only the supporting facts are drawn."""
@@ -130,25 +129,23 @@ def _labels(layout: Layout, texts: list[str], support: Collection[int], strong: 
         colour, weight = (strong, " font-weight='bold'") if n in support else (INK, "")
         middle = f"x='{box.x + box.width / 2:.1f}' y='{box.y + LABEL_HEIGHT - 5:.1f}'"
         parts.append(f"<rect {at(box)} rx='4' fill='white'/>")
-        parts.append(
-            f"<text {middle} {SMALL} text-anchor='middle' fill='{colour}'{weight}>{escape(texts[n])}</text>"
-        )
+        parts.append(f"<text {middle} {SMALL} text-anchor='middle' fill='{colour}'{weight}>{text(texts[n])}</text>")
     return parts
 
 
 def _entity(name: str, shown: str, state: State, box: Box, fill: str, stroke: str) -> str:
     middle = box.x + box.width / 2
     parts = [
-        f"<g class='entity' data-name={quoteattr(name)}>",
-        f"<title>{escape(name)}</title>",
+        f"<g class='entity' data-name={attribute(name)}>",
+        f"<title>{text(name)}</title>",
         f"<rect {at(box)} rx='7' fill='{fill}' stroke='{stroke}' stroke-width='1.6'/>",
         f"<text x='{middle:.1f}' y='{box.y + 18:.1f}' font-size='12.5' font-weight='bold' text-anchor='middle' "
-        f"fill='{INK}'>{escape(shown)}</text>",
+        f"fill='{INK}'>{text(shown)}</text>",
     ]
     bars = len(state.bars) * 5 + (8 if state.bars else 0)
     left, foot = middle - (len(state.text) * SMALL_WIDTH + bars) / 2, box.y + 38
     for n, share in enumerate(state.bars):
         bar = Box(left + n * 5, foot - 16 * share - 1, 4, 16 * share + 1)
         parts.append(f"<rect {at(bar)} fill='{STRONG}'/>")
-    parts.append(f"<text x='{left + bars:.1f}' y='{foot - 2:.1f}' {SMALL} fill='{INK}'>{escape(state.text)}</text>")
+    parts.append(f"<text x='{left + bars:.1f}' y='{foot - 2:.1f}' {SMALL} fill='{INK}'>{text(state.text)}</text>")
     return "".join([*parts, "</g>"])

@@ -21,7 +21,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
     """How the plane is drawn: what is at the left and at the top, and pixels for a unit; y runs upwards."""
 
     left: float
@@ -31,12 +31,14 @@ class _Frame(NamedTuple):
     height: float
 
     @classmethod
-    def around(cls, x: tuple[float, float], y: tuple[float, float]) -> "_Frame":
+    def around(cls, x: tuple[float, float], y: tuple[float, float]) -> "Frame":
+        """The frame that shows all from the lowest to the highest x and y."""
         wide, high = (x[1] - x[0]) or 1.0, (y[1] - y[0]) or 1.0
         scale = min(WIDTH / wide, HEIGHT / high)
         return cls(x[0], y[1], scale, wide * scale, high * scale)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a place of the plane is on the page."""
         return LEFT + (x - self.left) * self.scale, 10 + (self.top - y) * self.scale
 
     def grid(self) -> tuple[Floats, Floats]:
@@ -50,21 +52,21 @@ def sketch_discs(world: Discs, marked: set[str]) -> Sketch:
     if not world.discs:
         return Sketch(WIDTH + 2 * LEFT, 20, [])
     x, y, r = np.array(list(world.discs.values())).T
-    frame = _Frame.around(((x - r).min(), (x + r).max()), ((y - r).min(), (y + r).max()))
+    frame = Frame.around(((x - r).min(), (x + r).max()), ((y - r).min(), (y + r).max()))
     across, down = frame.grid()
     dots = {name: (across[:, None] - x) ** 2 + (down - y) ** 2 <= r * r for name, (x, y, r) in world.discs.items()}
     shapes = {}
     for name, (x, y, r) in world.discs.items():
         cx, cy = frame.at(x, y)
         shapes[name] = f"<circle cx='{cx:.2f}' cy='{cy:.2f}' r='{r * frame.scale:.2f}' "
-    return _sketch(frame, shapes, dots, {name: r * r for name, (_, _, r) in world.discs.items()}, marked)
+    return sketch_shapes(frame, shapes, dots, {name: r * r for name, (_, _, r) in world.discs.items()}, marked)
 
 
 def sketch_outlines(world: Outlines, marked: set[str]) -> Sketch:
     """Regions with outlines; holes by the even-odd rule."""
     corners = [corner for rings in world.outlines.values() for ring in rings for corner in ring]
     xs, ys = (sorted(set(axis)) for axis in zip(*corners, strict=True))
-    frame = _Frame.around((xs[0], xs[-1]), (ys[0], ys[-1]))
+    frame = Frame.around((xs[0], xs[-1]), (ys[0], ys[-1]))
     across, down = frame.grid()
     column, row = np.searchsorted(xs, across), np.searchsorted(ys, down)
     dots = {name: cells[np.ix_(column, row)] for name, cells in world.cells.items()}
@@ -75,12 +77,13 @@ def sketch_outlines(world: Outlines, marked: set[str]) -> Sketch:
             points = (frame.at(*corner) for corner in ring)
             paths.append("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + "Z")
         shapes[name] = f"<path d='{''.join(paths)}' fill-rule='evenodd' stroke-linejoin='round' "
-    return _sketch(frame, shapes, dots, {name: float(cells.sum()) for name, cells in dots.items()}, marked)
+    return sketch_shapes(frame, shapes, dots, {name: float(cells.sum()) for name, cells in dots.items()}, marked)
 
 
-def _sketch(
-    frame: _Frame, shapes: Mapping[str, str], dots: Mapping[str, Bools], size: Mapping[str, float], marked: set[str]
+def sketch_shapes(
+    frame: Frame, shapes: Mapping[str, str], dots: Mapping[str, Bools], size: Mapping[str, float], marked: set[str]
 ) -> Sketch:
+    """Shapes that were drawn, given as the beginnings of SVG elements, with the names of those that have dots."""
     colour = colours(shapes)
     order = sorted(shapes, key=lambda name: -size[name])
     ink = {name: CLASH if name in marked else colour[name] for name in order}
@@ -91,7 +94,7 @@ def _sketch(
         )
         for name in order
     ]
-    places = _places(dots, size)
+    places = _places(dots, size) if dots else {}
     parts += [label(LEFT + x * DOT, 10 + y * DOT, name, ink[name]) for name, (x, y) in places.items()]
     return Sketch(max(frame.width, 320) + 2 * LEFT, frame.height + 20, parts)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from epignn.explain.layout import Box
+from epignn.files import shown
 
 LONGEST_NAME = 26
 TOP, BOTTOM, LEFT = 74.0, 40.0, 28.0
@@ -26,6 +27,16 @@ PALETTE = (
 )
 SMALL = "font-size='10.5'"
 STYLE = "font-family='DejaVu Sans, Verdana, Helvetica, Arial, sans-serif'"
+
+
+def text(said: str) -> str:
+    """Words inside a picture; what XML cannot hold is written as Python writes it."""
+    return escape(shown(said))
+
+
+def attribute(said: str) -> str:
+    """The same as the value of an attribute, with its quotes."""
+    return quoteattr(shown(said))
 
 
 class Sketch(NamedTuple):
@@ -62,13 +73,13 @@ def page(
             f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0f}' height='{height:.0f}' "
             f"viewBox='0 0 {width:.0f} {height:.0f}' {STYLE}>",
             f"<rect width='{width:.0f}' height='{height:.0f}' fill='white'/>",
-            f"<text x='{LEFT:.0f}' y='38' font-size='19' font-weight='bold' fill='{colour}'>{escape(title)}</text>",
-            f"<text x='{LEFT:.0f}' y='60' font-size='12' fill='{INK}'>{escape(credit)}</text>",
+            f"<text x='{LEFT:.0f}' y='38' font-size='19' font-weight='bold' fill='{colour}'>{text(title)}</text>",
+            f"<text x='{LEFT:.0f}' y='60' font-size='12' fill='{INK}'>{text(credit)}</text>",
             f"<g transform='translate(0 {TOP:.0f})'>",
             *parts,
             "</g>",
             *(
-                f"<text x='{LEFT:.0f}' y='{foot + 16 * n:.0f}' font-size='11' fill='{INK}'>{escape(line)}</text>"
+                f"<text x='{LEFT:.0f}' y='{foot + 16 * n:.0f}' font-size='11' fill='{INK}'>{text(line)}</text>"
                 for n, line in enumerate(lines)
             ),
             "</svg>\n",
@@ -81,7 +92,7 @@ def label(x: float, y: float, said: str, colour: str = INK, anchor: str = "middl
     return (
         f"<text x='{x:.1f}' y='{y + 4.5:.1f}' font-size='12.5' font-weight='bold' text-anchor='{anchor}' "
         f"fill='{colour}' stroke='white' stroke-width='3.5' stroke-opacity='0.85' stroke-linejoin='round' "
-        f"paint-order='stroke'>{escape(cut(said))}</text>"
+        f"paint-order='stroke'>{text(cut(said))}</text>"
     )
 
 
@@ -97,7 +108,7 @@ def at(box: Box) -> str:
 
 def entity(name: str, *parts: str) -> str:
     """What is drawn of an entity, as a group that programs can find by its name."""
-    return f"<g class='entity' data-name={quoteattr(name)}><title>{escape(name)}</title>{''.join(parts)}</g>"
+    return f"<g class='entity' data-name={attribute(name)}><title>{text(name)}</title>{''.join(parts)}</g>"
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:

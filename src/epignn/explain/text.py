@@ -1,5 +1,7 @@
 """Explanations in words, as lines for a terminal, and the table of states."""
 
+import numpy as np
+
 from epignn.explain.explanation import Belief, Exclusion, Explanation, Floats, Status, Theory
 
 MOST_INFLUENCES = 20
@@ -72,8 +74,10 @@ def _influence(found: Explanation) -> list[str]:
     if belief is None or belief.ignorant:
         return []
     lost = belief.influence
-    order = sorted(range(len(lost)), key=lambda f: -abs(lost[f]))[:MOST_INFLUENCES]
-    title = f"What the probability of {belief.relations[belief.likeliest]} gains or loses without a fact"
+    measured = np.flatnonzero(~np.isnan(lost)).tolist()
+    order = sorted(measured, key=lambda f: -abs(lost[f]))[:MOST_INFLUENCES]
+    some = f", of the {len(measured):,} nearest of {len(lost):,}" if len(measured) < len(lost) else ""
+    title = f"What the probability of {belief.relations[belief.likeliest]} gains or loses without a fact{some}"
     return ["", title, *(f"  {round(-lost[f], 3) + 0.0:+.3f}  {found.facts.fact(f)}" for f in order)]
 
 

@@ -1,7 +1,9 @@
 """Tables of facts that are no text: Parquet and Excel by pandas, and the arrays of `--out FILE.npz`."""
 
+import io
 import zipfile
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,36 +13,54 @@ import numpy as np
 from epignn.calculus.algebra import members
 from epignn.errors import BadFile, lookup
 from epignn.extras import optional
-from epignn.files import readable
+from epignn.files import decode, foreign, most_bytes, read_bytes, refuse_above
 from epignn.formats.csvfile import fact_columns
 from epignn.formats.raw import Place, RawNetwork, relation_names
 
+CELL = 8
+"""Bytes of a cell of a table in memory, at least."""
 ARRAYS = ("calculus", "relations", "names", "heads", "tails", "masks")
 """What an .npz file of facts holds."""
 
 
 def read_frame(path: Path) -> Any:
-    """A data frame of pandas from a file: `.csv`, `.tsv`, `.parquet` or `.xlsx`.
+    """A data frame of pandas from a file: `.csv`, `.tsv`, `.parquet` or `.xlsx`, also with `.gz`.
 
     Raises:
-        BadFile: it cannot be read.
+        BadFile: it cannot be read as what its suffix says, or holds more than may be read.
         BadArgument: pandas is not installed, or the suffix is none of these.
     """
     pandas = optional("pandas", f"reading {path.name}")
-    name = path.name.casefold().removesuffix(".gz")
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".csv": pandas.read_csv,
-        ".tsv": lambda file: pandas.read_csv(file, sep="\t"),
-        ".parquet": pandas.read_parquet,
-        ".xlsx": pandas.read_excel,
+    suffix = Path(path.name.casefold().removesuffix(".gz")).suffix
+    readers: dict[str, Callable[[bytes], Any]] = {
+        ".csv": lambda data: pandas.read_csv(io.StringIO(decode(data, str(path)))),
+        ".tsv": lambda data: pandas.read_csv(io.StringIO(decode(data, str(path))), sep="\t"),
+        ".parquet": lambda data: _read_parquet(data, path),
+        ".xlsx": lambda data: _read_excel(data, path),
     }
-    read = lookup("suffix of a table", Path(name).suffix, readers)
-    with readable(str(path)):
-        try:
-            return read(path)
-        except (ValueError, KeyError, zipfile.BadZipFile) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise BadFile(f"not a table that pandas reads: {reason}", str(path)) from error
+    reader, data = lookup("suffix of a table", suffix, readers), read_bytes(path)
+    with foreign(str(path), suffix):
+        return reader(data)
+
+
+def _read_parquet(data: bytes, path: Path) -> Any:
+    file = optional("pyarrow.parquet", f"reading {path.name}").ParquetFile(io.BytesIO(data))
+    cells = file.metadata.num_rows * file.metadata.num_columns
+    refuse_above(cells * CELL, most_bytes(len(data)), str(path))
+    return file.read().to_pandas()
+
+
+def _read_excel(data: bytes, path: Path) -> Any:
+    optional("openpyxl", f"reading {path.name}")
+    pandas = optional("pandas", f"reading {path.name}")
+    _refuse_bomb(data, path)
+    return pandas.read_excel(io.BytesIO(data), engine="openpyxl")
+
+
+def _refuse_bomb(data: bytes, path: Path) -> None:
+    """Refuse a zip file that unpacks to more than one of its size may."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        refuse_above(sum(one.file_size for one in packed.infolist()), most_bytes(len(data)), str(path))
 
 
 def read_frame_facts(path: Path) -> list[RawNetwork]:
@@ -65,18 +85,30 @@ def read_frame_facts(path: Path) -> list[RawNetwork]:
     return [found] if len(found) else []
 
 
+def _refuse_forged(packed: zipfile.ZipFile, name: str) -> None:
+    """Refuse an array whose header promises more than follows: room for it would be taken first."""
+    with packed.open(name) as member:
+        version = np.lib.format.read_magic(member)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, kind = header(member)
+        if prod(shape) * kind.itemsize > packed.getinfo(name).file_size:
+            raise ValueError(f"{name} promises {prod(shape):,} values, and has fewer")
+
+
 def read_arrays(path: Path) -> list[RawNetwork]:
     """The facts of an .npz file, as `--out FILE.npz` writes them."""
-    file = str(path)
-    with readable(file):
-        try:
-            with np.load(path, allow_pickle=False) as found:
-                missing = [key for key in ARRAYS if key not in found]
-                if missing:
-                    raise BadFile(f"{missing[0]!r} is missing; facts are the arrays {', '.join(ARRAYS)}.", file)
-                calculus, relations, names, heads, tails, masks = (found[key] for key in ARRAYS)
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise BadFile(f"not an .npz file of arrays: {error}", file) from error
+    file, data = str(path), read_bytes(path)
+    with foreign(file, ".npz"):
+        _refuse_bomb(data, path)
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            missing = [key for key in ARRAYS if key not in found]
+            if missing:
+                raise BadFile(f"{missing[0]!r} is missing; facts are the arrays {', '.join(ARRAYS)}.", file)
+            for key in ARRAYS:
+                _refuse_forged(found.zip, f"{key}.npy")
+            calculus, relations, names, heads, tails, masks = (found[key] for key in ARRAYS)
+    if (relations.ndim, names.ndim, names.dtype.kind, relations.dtype.kind) != (1, 1, "U", "U"):
+        raise BadFile("names and relations must be lists of texts.", file)
     kinds = (heads.dtype.kind, tails.dtype.kind, masks.dtype.kind)
     if kinds != ("i", "i", "u") or not heads.shape == tails.shape == masks.shape == (masks.size,):
         raise BadFile("heads, tails and masks must be arrays of numbers, as long as each other.", file)

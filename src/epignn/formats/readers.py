@@ -16,11 +16,18 @@ from epignn.formats.star_csv import cell_of
 Reader = Callable[[Path, Sequence[str] | None], Dataset]
 
 
-def _read_csv(path: Path, relations: Sequence[str] | None) -> Dataset:
-    """A CSV file of either kind, known by its header."""
+def is_benchmark(path: Path) -> bool:
+    """Whether a file has the columns of the RCC-8 and interval benchmark, by its header."""
+    if Path(path.name.casefold().removesuffix(".gz")).suffix != ".csv":
+        return False
     with readable(str(path)), open_text(path) as lines:
-        if COLUMNS[0] in next(lines, ""):
-            return read_clutrr(path, relations)
+        return COLUMNS[0] not in next(lines, "")
+
+
+def _read_csv(path: Path, relations: Sequence[str] | None) -> Dataset:
+    """A CSV file of either kind."""
+    if not is_benchmark(path):
+        return read_clutrr(path, relations)
     columns = Columns.read(path, (*FACTS, LABEL))
     return columns.dataset(*columns.codes.vocabulary(relations, str(path)), *cell_of(path))
 

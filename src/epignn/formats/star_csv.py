@@ -9,21 +9,22 @@ The first column is the row number; the lists are Python's. A name that ends in 
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
 from epignn.calculus import ALIASES, CALCULI, load
 from epignn.calculus.algebra import Calculus, members
 from epignn.data.dataset import Dataset, Ints
-from epignn.errors import BadFile, EpignnError
+from epignn.errors import BadFile, EpignnError, unknown
 from epignn.files import writing
 from epignn.formats.columns import Codes, Columns
-from epignn.formats.csvfile import FACTS, LABEL
+from epignn.formats.csvfile import FACTS, LABEL, Row
 from epignn.formats.networks import guess_calculus
 from epignn.formats.raw import RawFact
 
@@ -80,6 +81,51 @@ def _meanings(codes: Codes, calculus: Calculus, file: str) -> Ints:
             raise BadFile(f"{name!r} is a set of relations; a label must be one of them.", file, line)
         relations += found
     return np.array(relations, dtype=np.int32)
+
+
+def to_columns(data: Dataset) -> dict[str, list[Any]]:
+    """Problems as the columns of the published files, for libraries that make a table of a dictionary of lists."""
+    bounds = data.edge_offset.tolist()
+    pairs = np.stack([data.edge_source, data.edge_target], axis=1).tolist()
+    names = [data.relations[r] for r in data.edge_label.tolist()]
+    parts = [slice(start, end) for start, end in pairwise(bounds)]
+    edges, edge_labels, query = FACTS
+    return {
+        edges: [pairs[part] for part in parts],
+        edge_labels: [names[part] for part in parts],
+        query: np.stack([data.query_head, data.query_tail], axis=1).tolist(),
+        LABEL: [data.relations[r] for r in data.label.tolist()],
+    }
+
+
+def from_columns(table: Mapping[str, Iterable[Any]], relations: Sequence[str]) -> Dataset:
+    """The problems of a table with the columns of the published files: a dictionary, a data frame, or the like.
+
+    Args:
+        table: edges as pairs of node numbers, a name for each edge, the pair that is asked about, and its answer.
+        relations: the vocabulary.
+
+    Raises:
+        BadFile: a column or a name is not known; with the near miss, and the row, counted from 1.
+    """
+    wanted = (*FACTS, LABEL)
+    known = list(table.columns) if hasattr(table, "columns") else list(table)
+    for name in wanted:
+        if name not in known:
+            raise BadFile(str(unknown("column", name, map(str, known))), "the table")
+    found = Columns()
+    rows = zip(*(table[name] for name in wanted), strict=True)
+    found.extend(
+        Row(
+            number,
+            [int(end) for pair in edges for end in pair],
+            list(names),
+            [int(end) for end in query],
+            str(label),
+        )
+        for number, (edges, names, query, label) in enumerate(rows, 1)
+    )
+    return found.dataset(*found.codes.vocabulary(relations, "the table"))
 
 
 class CsvWriter:

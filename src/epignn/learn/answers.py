@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.graph import Graph, Ints, Known, Side, both_sides
-from epignn.learn.calibrate import BINS, softmax
+from epignn.errors import BadArgument
+from epignn.learn.calibrate import BINS
 from epignn.learn.protocols import by_head
 from epignn.models.api import Scorer
 
@@ -25,7 +26,8 @@ SHOWN = 10
 """The calibration error is that of so many answers to each question."""
 PRIOR = 1.0
 """Pulls the weights towards those of a softmax, as strongly as so many answers."""
-TINY = 1e-30
+TINY = -70.0
+"""The logarithm of a share that counts as none."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,25 @@ class AnswerCalibration:
     found: float
     calibration_error: float
 
-    def chances(self, scores: NDArray[np.floating], several: Floats, temperature: float) -> Floats:
-        """(Q, V): the probability of every answer; none where a score is minus infinity.
+    def chances(
+        self,
+        scores: NDArray[np.floating],
+        several: Floats,
+        temperature: float,
+        picked: NDArray[np.integer] | None = None,
+    ) -> Floats:
+        """(Q, V), or (Q, K): the probability of every answer, or of some; none where a score is minus infinity.
 
         Args:
             scores: (Q, V) of the candidates.
             several: (Q) what `several` gives for the relation of each question.
             temperature: of the softmax whose shares are meant.
+            picked: (Q, K) which candidates are asked.
         """
-        shares = _shares(scores, temperature)
+        logs = log_shares(scores, temperature, picked)
         first, share, more = self.weights
-        logits = first + share * np.log(np.maximum(shares, TINY)) + more * several[:, None]
-        return np.where(shares > 0, 1 / (1 + np.exp(-logits)), 0.0)
+        logits = first + share * np.maximum(logs, TINY) + more * several[:, None]
+        return np.where(np.isneginf(logs), 0.0, 1 / (1 + np.exp(-logits)))
 
     def __str__(self) -> str:
         return (
@@ -75,28 +84,29 @@ def several(graph: Graph) -> Floats:
     return np.log(np.maximum(facts, 1) / np.maximum(asked_once, 1))
 
 
-def calibrate_answers(side: Side, scorer: Scorer, temperature: float) -> AnswerCalibration:
+def calibrate_answers(side: Side, scorer: Scorer, temperature: float, most: int = QUESTIONS) -> AnswerCalibration:
     """The weights that the validation triples of a side choose.
 
     Args:
         side: its facts are no candidates, its validation triples are the answers, its test triples neither.
         scorer: of its graph.
         temperature: that scores are divided by.
+        most: questions that are asked.
     """
     relations, entities = len(side.graph.relations), len(side.graph.entities)
     valid = both_sides(side.valid, relations)
     wanted = Known([side.valid], entities, relations)
     passed = Known([side.graph.facts, side.test], entities, relations)
     questions = np.unique(valid[:, :2], axis=0)
-    chosen = np.random.default_rng(0).permutation(len(questions))[:QUESTIONS]
+    chosen = np.random.default_rng(0).permutation(len(questions))[:most]
     asked = np.column_stack([questions[np.sort(chosen)], np.zeros(len(chosen), dtype=np.int32)])
     usual, rng = several(side.graph), np.random.default_rng(1)
     parts = []
     for rows, scores in by_head(asked, scorer):
         for (head, relation, _), line in zip(asked[rows].tolist(), scores, strict=True):
             candidates = _without(line, passed.answers(head, relation), wanted.answers(head, relation))
-            share = _shares(candidates[None], temperature)[0]
-            parts.append(_sample(share, wanted.answers(head, relation), float(usual[relation]), rng))
+            logs = log_shares(candidates[None], temperature)[0]
+            parts.append(_sample(logs, wanted.answers(head, relation), float(usual[relation]), rng))
     features, truth, weight, first = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     weights = _fit(features, truth, weight)
     chance = 1 / (1 + np.exp(-features @ weights))
@@ -116,20 +126,33 @@ def _without(line: NDArray[np.floating], passed: Ints, wanted: Ints) -> Floats:
     return found
 
 
-def _shares(scores: NDArray[np.floating], temperature: float) -> Floats:
-    """(Q, V): the softmax of scores; all zero for a question that has no candidates."""
-    found = np.asarray(scores, dtype=np.float64)
-    some = np.isfinite(found).any(1)
-    shares = np.zeros(found.shape)
-    if some.any():
-        shares[some] = softmax(found[some], temperature)
-    return shares
+def log_shares(
+    scores: NDArray[np.floating], temperature: float, picked: NDArray[np.integer] | None = None
+) -> Floats:
+    """(Q, V): the logarithm of the softmax of scores; (Q, K) where some candidates are picked.
+
+    Minus infinity stands for what is no candidate.
+
+    >>> log_shares(np.array([[0.0, -np.inf]]), 1.0).tolist()
+    [[0.0, -inf]]
+    """
+    found = np.asarray(scores) / np.float32(temperature)
+    top = found.max(1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):  # what comes of it is looked at below
+        total = np.exp(found - top).sum(1, keepdims=True, dtype=np.float64)
+        chosen = found if picked is None else np.take_along_axis(found, picked, 1)
+        logs = np.where(np.isneginf(top), -np.inf, chosen.astype(np.float64) - top - np.log(total))
+    if np.isnan(logs).any():
+        raise BadArgument(
+            "the model gives scores that are no finite numbers, so that it has no answer. Train it again."
+        )
+    return logs
 
 
-def _sample(share: Floats, answers: Ints, usual: float, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
+def _sample(logs: Floats, answers: Ints, usual: float, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
     """Features, truth, weight and whether it is among the first, of some candidates of a question."""
-    order = np.argsort(-share, kind="stable")
-    order = order[share[order] > 0]
+    order = np.argsort(-logs, kind="stable")
+    order = order[~np.isneginf(logs[order])]
     first, others = order[:SAMPLED], order[SAMPLED:]
     drawn = rng.permutation(others)[:SAMPLED]
     right = np.isin(others, answers)
@@ -137,9 +160,7 @@ def _sample(share: Floats, answers: Ints, usual: float, rng: np.random.Generator
     rows = np.concatenate([first, others[right], wrong])
     weight = np.ones(len(rows))
     weight[len(rows) - len(wrong) :] = (len(others) - right.sum()) / max(len(wrong), 1)
-    features = np.column_stack(
-        [np.ones(len(rows)), np.log(np.maximum(share[rows], TINY)), np.full(len(rows), usual)]
-    )
+    features = np.column_stack([np.ones(len(rows)), np.maximum(logs[rows], TINY), np.full(len(rows), usual)])
     shown = np.arange(len(rows)) < min(SHOWN, len(first))
     return features, np.isin(rows, answers).astype(np.float64), weight, shown
 

@@ -140,15 +140,24 @@ def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Pat
     if _kind(wanted, "objective") != _kind(values, "objective"):
         values["objective"] = {}  # what the file sets is for another kind
     if (model := _kind(wanted, "model") or "epignn") != (_kind(values, "model") or "epignn"):
-        task = task_kind(str(_entry(wanted, "data", "task") or "rcc8"))
-        learns = _kind(wanted, "objective") or TASKS.get(task, files).objective
-        recipe = MODELS.get(model, files).recipes.get(learns)
+        task = str(_entry(wanted, "data", "task") or "rcc8")
+        learns = _kind(wanted, "objective") or TASKS.get(task_kind(task), files).objective
+        recipe = _recipe(MODELS.get(model, files), learns, task)
         values |= {"model": {}} if recipe is None else {"model": {}, "objective": {}, "training": {}}
         for text in recipe or ():
             override(values, text)
     for text in overrides:
         override(values, text)
     return from_dict(values, f"{path} with --set" if overrides else str(path), files)
+
+
+def _recipe(model: type[Model], learns: str, task: str) -> tuple[str, ...] | None:
+    """How a model is trained: for what it learns, then what differs for the family of a task, then for the task."""
+    family, colon, version = task.casefold().partition(":")
+    family = SAME.get(family, family)
+    found = [model.recipes.get(key) for key in (learns, f"{learns} {family}", f"{learns} {family}{colon}{version}")]
+    told = [one for one in dict.fromkeys(found) if one is not None]
+    return tuple(text for one in told for text in one) if told else None
 
 
 def _entry(values: dict[str, Any], section: str, key: str) -> Any:

@@ -29,3 +29,17 @@ def binary(scores_QC: Tensor, answer_Q: Tensor, temperature: float = 1.0) -> Ten
     """Cross-entropy of a yes or no for each candidate by itself; a score is the log-odds of yes."""
     yes = torch.nn.functional.one_hot(answer_Q, scores_QC.shape[1]).to(scores_QC)
     return torch.nn.functional.binary_cross_entropy_with_logits(scores_QC / temperature, yes)
+
+
+def adversarial(
+    answer_Q: Tensor, others_QC: Tensor, temperature: float, allowed_QC: Tensor | None = None
+) -> Tensor:
+    """A yes for the answer and a no for each wrong candidate, of which likely ones weigh more.
+
+    The weights of the wrong are a softmax of their own scores, divided by the temperature, and take no gradient;
+    all of them together weigh as much as the answer (Sun et al., 2019).
+    """
+    logits = others_QC if allowed_QC is None else others_QC.masked_fill(~allowed_QC, -torch.inf)
+    weight = (logits.detach() / temperature).softmax(1).nan_to_num()  # where none is allowed, none counts
+    wrong = (weight * torch.nn.functional.softplus(others_QC)).sum(1)
+    return (torch.nn.functional.softplus(-answer_Q) + wrong).mean() / 2

@@ -86,6 +86,7 @@ def objective_of(
         device_of(device),
         report,
     )
+    kind.admit(objective, experiment.model)
     return objective
 
 

@@ -25,6 +25,12 @@ MODELS = Entries(
             "gat": "epignn.models.convolutions:GAT",
             "egat": "epignn.models.convolutions:EGAT",
             "nbfnet": "epignn.models.nbfnet:NBFNet",
+            "nbfnet-sum": "epignn.models.nbfnet:NBFNetSum",
+            "red-gnn": "epignn.models.redgnn:REDGNN",
+            "neural-lp": "epignn.models.neural_lp:NeuralLP",
+            "drum": "epignn.models.drum:DRUM",
+            "rules": "epignn.models.rules:Rules",
+            "grail": "epignn.models.grail:GraIL",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
             "ncrl": "epignn.models.ncrl:NCRL",
             "ctp-l": "epignn.models.ctp:LinearCTP",
@@ -36,3 +42,7 @@ MODELS = Entries(
     ),
 )
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
+LINKS_ALONE = frozenset({"nbfnet-sum", "red-gnn", "neural-lp", "drum", "rules", "grail"})
+"""Models that predict links and do not classify graphs."""
+LINKS = ("rules", "neural-lp", "drum", "red-gnn", "nbfnet-sum", "nbfnet", "grail")
+"""Models beside EpiGNN that predict links, the quickest first."""

@@ -89,7 +89,8 @@ class Model(nn.Module):
         {"classify": ('objective.loss="cross_entropy"', 'training.schedule="one_cycle"', "training.epochs=20")}
     )
     """How it is trained unless an experiment says otherwise, as given to `--set`, by objective: the recipe of its
-    authors. Where none is given for an objective, the experiment's own settings stand."""
+    authors. What differs for some data has a key of its own, `rank fb237` or `rank fb237:v1`, and is added. Where
+    none is given for an objective, the experiment's own settings stand."""
     grown: ClassVar[tuple[str, ...]] = ()
     """Names of buffers whose size the training data decide."""
 
@@ -101,6 +102,14 @@ class Model(nn.Module):
     def prepare(cls, data: Dataset, config: Any) -> Any:
         """The graph work of a data set, done once: a `Batch` of all its graphs."""
         return prepare(data)
+
+    @classmethod
+    def admit(cls, objective: Any, config: Any) -> None:
+        """Refuse what it could not be trained on in any reasonable time; called before training begins.
+
+        Raises:
+            TooLarge: the data are too large for it.
+        """
 
     def scores(self, batch: Any) -> Tensor:
         """(B, R): how likely each relation is between head and tail of each graph; high is likely."""

@@ -9,7 +9,7 @@ result; all of the same size), N anything.
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from types import ModuleType
 from typing import NamedTuple
 
@@ -286,7 +286,8 @@ class EpiGNN(Model):
         size = config.size
 
         def uniform(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.rand(shape) * 2 - 1)
+            # In place: out of place, shapes alone (`meta`) would load torch's compiler, for a second and a half.
+            return nn.Parameter(torch.rand(shape).mul_(2).sub_(1))
 
         self.relation_RFK = uniform(relations, config.facets, size)
         if config.weighted:
@@ -369,10 +370,11 @@ class EpiGNN(Model):
         ahead = self._propagate(forward_flow(batch), algebra)
         return ahead, None if self.config.forward_only else self._propagate(backward_flow(batch), algebra)
 
-    def _propagate(self, flow: Flow, algebra: Algebra) -> Tensor:
-        """Message passing along a flow: forward φ(f, r), backward φ(r, f) (Eq. 5)."""
+    def _propagate(self, flow: Flow, algebra: Algebra, start: Tensor | None = None) -> Tensor:
+        """Message passing along a flow: forward φ(f, r), backward φ(r, f) (Eq. 5). It goes on from a `start`."""
         config, (vectors, table) = self.config, algebra
-        start = initial_states(flow, config.facets, config.size, vectors)
+        if start is None:
+            start = initial_states(flow, config.facets, config.size, vectors)
         if table is None:
             encoded = self._encode(vectors)
 
@@ -429,8 +431,21 @@ class EpiGNN(Model):
         algebra = self.algebra()
         return self.state_scores(self.predictions(batch, algebra), algebra.vectors)
 
-    def stopped(self, rounds: int) -> "EpiGNN":
-        """The same weights, forward only, stopped after so many rounds: what they know by then."""
+    def by_rounds(self, data: Dataset) -> Iterator[Tensor]:
+        """(G, R), again and again: scores of the same weights, forward only, after one round, two, and so on."""
+        if self.config.closure == "full":
+            for rounds in count(1):
+                stopped = self._stopped(rounds)
+                yield stopped.scores(self.prepare(data, stopped.config))
+        once, batch, algebra = self._stopped(1), self.prepare(data, self.config), self.algebra()
+        assert isinstance(batch, GraphBatch)
+        states: Tensor | None = None
+        while True:
+            states = once._propagate(forward_flow(batch), algebra, states)
+            yield self.state_scores(states[batch.tail.long()], algebra.vectors)
+
+    def _stopped(self, rounds: int) -> "EpiGNN":
+        """The same weights, forward only, with so many rounds."""
         other = copy.copy(self)
         other.config = replace(self.config, rounds=rounds, forward_only=True)
         return other

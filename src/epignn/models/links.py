@@ -106,3 +106,26 @@ class Questions:
         begin = self.heads.wanted_offset
         for h in range(len(self.heads)):
             yield slice(int(begin[h]), int(begin[h + 1])), slice(int(first[h]), int(first[h + 1]))
+
+    def passes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """For models that make a pass for every head and relation that is asked.
+
+        Returns:
+            place: (P) which of the heads each pass starts at.
+            relation: (P) what it asks.
+            pass_of: (Q) the pass of each question.
+        """
+        asked = self.of_head * (int(self.relation.max(initial=0)) + 1) + self.relation
+        _, first, pass_of = np.unique(asked, return_index=True, return_inverse=True)
+        return self.of_head[first], self.relation[first], pass_of
+
+    def open_edges(self, place: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(P, E): which edges each pass may use: all but what its head leaves out."""
+        heads, number = self.heads, np.arange(len(place))
+        first = heads.left_out_offset[place]
+        count = heads.left_out_offset[place + 1] - first
+        before = np.cumsum(count) - count
+        left_out = heads.left_out[np.repeat(first - before, count) + np.arange(count.sum())]
+        stays = np.ones((len(place), len(self.edges.source)), dtype=bool)
+        stays[np.repeat(number, count), left_out] = False
+        return stays

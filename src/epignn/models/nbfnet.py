@@ -13,12 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from epignn.data.dataset import offsets
-from epignn.data.graph import Edges
 from epignn.errors import BadArgument
 from epignn.models.api import Model, ModelConfig
 from epignn.models.batch import GraphBatch
-from epignn.models.links import Heads, Questions
+from epignn.models.joining import Added, Incoming, Principal
+from epignn.models.links import Questions
 from epignn.models.memory import compute, parts
 
 Longs = NDArray[np.int64]
@@ -61,6 +60,11 @@ class NBFNetConfig(ModelConfig):
         if self.dependent and not self.links:
             raise BadArgument("dependent = true asks for links = true: in a labelled graph no relation is asked.")
 
+    @property
+    def joins(self) -> bool:
+        """Whether passes over one graph can be made together."""
+        return self.message == "distmult" and self.aggregate != "min"
+
     def bytes_of(self, nodes: Tensor, edges: Tensor) -> Tensor:
         """About what passes over so many nodes and edges, each, keep for the backward pass."""
         per_node, per_edge = (14, 6) if self.aggregate == "pna" else (5, 3)
@@ -83,6 +87,18 @@ class Passes(NamedTuple):
     head: Tensor
 
 
+class Shared(NamedTuple):
+    """Passes of message passing over one graph, of which none leaves anything out; states are (V, B, D).
+
+    Attributes:
+        incoming: the edges.
+        head: (B) the node where each pass starts.
+    """
+
+    incoming: Incoming
+    head: Tensor
+
+
 class Layer(nn.Module):
     """A round: ReLU(LayerNorm(W [h ; ⊕ of h ∘ r and the boundary condition]))."""
 
@@ -96,20 +112,48 @@ class Layer(nn.Module):
         self.linear = nn.Linear(width * (13 if config.aggregate == "pna" else 2), width)
         self.norm = nn.LayerNorm(width)
 
-    def forward(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Passes) -> Tensor:
-        """(V, D): the part that a round adds, from states and the boundary condition (V, D) and queries (B, D)."""
+    def forward(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Passes | Shared) -> Tensor:
+        """What a round adds to states, (V, D) or (V, B, D), by the boundary condition and queries (B, D)."""
         width = self.config.width
+        own, others = self.linear.weight[:, :width], self.linear.weight[:, width:]
+        if isinstance(passes, Shared):
+            received = self._shared(state, boundary, query, passes)
+        else:
+            received = self._received(state, boundary, query, passes)
+        if self.config.aggregate == "pna":
+            by_scale = received @ others.view(width, 3, -1).permute(2, 1, 0).flatten(1)
+            scales = _scales(passes, received.dtype).view(-1, *[1] * (state.dim() - 2), 3, 1)
+            joined = (by_scale.view(*state.shape[:-1], 3, width) * scales).sum(-2)
+        else:
+            joined = received @ others.T
+        found: Tensor = self.norm(state @ own.T + joined + self.linear.bias).relu()
+        return found
+
+    def _received(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Passes) -> Tensor:
+        """(V, D), or (V, 4 D): what nodes receive, as one."""
         values, vectors = state.index_select(0, passes.source), self._vectors(query, passes)
         message = values + vectors if self.config.message == "transe" else values * vectors
-        own, others = self.linear.weight[:, :width], self.linear.weight[:, width:]
         if self.config.aggregate == "pna":
-            received = _principal(message, boundary, passes.target)
-            by_scale = torch.einsum("vf,dsf->vsd", received, others.view(width, 3, -1))
-            joined = (by_scale * _scales(passes, received.dtype)[:, :, None]).sum(1)
+            return _principal(message, boundary, passes.target)
+        return _joined(message, boundary, passes.target, self.config.aggregate)
+
+    def _shared(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Shared) -> Tensor:
+        """(V, B, D), or (V, B, 4 D): the same for products, added up or joined by `pna`, of all passes together."""
+        if self.config.dependent:
+            mapped = self.relation(query).view(len(query), self.relations, self.config.width)
+            vectors = mapped.transpose(0, 1)
         else:
-            joined = _joined(message, boundary, passes.target, self.config.aggregate) @ others.T
-        found: Tensor = self.norm(torch.addmm(self.linear.bias, state, own.T) + joined).relu()
-        return found
+            every = torch.arange(self.relations, device=query.device)
+            vectors = self.relation(every)[:, None].expand(-1, len(query), -1)
+        joining = Principal if self.config.aggregate == "pna" else Added
+        found = joining.apply(state.flatten(1), vectors.flatten(1), passes.incoming)  # type: ignore[no-untyped-call]
+        if joining is Added:
+            return boundary + found.view_as(state)  # type: ignore[no-any-return]
+        total, squares, largest, smallest = (part.view_as(state) for part in found)
+        count = state.new_tensor(passes.incoming.count + 1)[:, None, None]
+        mean, squares = (boundary + total) / count, (boundary.square() + squares) / count
+        spread = (squares - mean.square()).clamp_min(SMALLEST_VARIANCE).sqrt()
+        return torch.cat([mean, largest.maximum(boundary), smallest.minimum(boundary), spread], -1)
 
     def _vectors(self, query: Tensor, passes: Passes) -> Tensor:
         """(E, D): r of every edge."""
@@ -139,12 +183,17 @@ def _principal(message: Tensor, boundary: Tensor, target: Tensor) -> Tensor:
     return torch.cat([mean, largest, smallest, spread], 1)
 
 
-def _scales(passes: Passes, dtype: torch.dtype) -> Tensor:
+def _scales(passes: Passes | Shared, dtype: torch.dtype) -> Tensor:
     """(V, 3): 1, the logarithm of what a node receives, relative to the mean of its pass, and its reciprocal."""
-    degree = (passes.target.bincount(minlength=len(passes.of_node)) + 1).to(dtype).log()
-    nodes = passes.of_node.bincount(minlength=len(passes.head))
-    mean = degree.new_zeros(len(passes.head)).index_add(0, passes.of_node, degree) / nodes
-    scale = degree / mean.clamp_min(SMALLEST_VARIANCE)[passes.of_node]
+    if isinstance(passes, Shared):
+        degree = torch.from_numpy(passes.incoming.count + 1).to(passes.head.device, dtype).log()
+        mean = degree.mean().expand(len(degree))
+    else:
+        degree = (passes.target.bincount(minlength=len(passes.of_node)) + 1).to(dtype).log()
+        nodes = passes.of_node.bincount(minlength=len(passes.head))
+        sums = degree.new_zeros(len(passes.head)).index_add(0, passes.of_node, degree)
+        mean = (sums / nodes)[passes.of_node]
+    scale = degree / mean.clamp_min(SMALLEST_VARIANCE)
     return torch.stack([torch.ones_like(scale), scale, 1 / scale.clamp_min(SMALLEST_SCALE)], 1)
 
 
@@ -159,10 +208,9 @@ class NBFNet(Model):
     asked; it answers for all entities. Edges go both ways, as the data give them.
 
     What differs from the authors' code: in `pna` the mean of squares is that of messages also where messages are
-    sums, and degrees are compared with the mean of their own graph, not of the batch. A step for links leaves out
-    the facts that it asks of a head; other edges between the same entities, which the authors leave out for
-    FB15k-237, remain. Their loss, a binary one in which likely negatives weigh more, is the cross-entropy against
-    32 negatives here. For FB15k-237 they set `dependent`.
+    sums, and degrees are compared with the mean of their own graph, not of the batch. Their ranks count ties
+    against the answer; here all models are ranked alike, by the mean over ties. For FB15k-237 they set `dependent`,
+    and leave out all facts between the two entities of a fact that is asked.
     """
 
     Config = NBFNetConfig
@@ -179,11 +227,18 @@ class NBFNet(Model):
                 "model.rounds=6",
                 'model.message="distmult"',
                 'model.aggregate="pna"',
-                'objective.loss="cross_entropy"',
+                'objective.kind="rank-facts"',
+                'objective.loss="adversarial"',
                 "objective.negatives=32",
                 "training.epochs=20",
-                "training.batch_size=16",
+                "training.batch_size=32",
                 "training.learning_rate=0.005",
+            ),
+            "rank fb237": (
+                "model.dependent=true",
+                "objective.one_hop=true",
+                "objective.sharpness=0.5",
+                "training.batch_size=64",
             ),
         }
     )
@@ -196,9 +251,18 @@ class NBFNet(Model):
         outputs = 1 if config.links else relations
         self.output = nn.Sequential(nn.Linear(2 * width, 2 * width), nn.ReLU(), nn.Linear(2 * width, outputs))
 
-    def states(self, passes: Passes, query: Tensor) -> Tensor:
-        """(V, D): what each node knows of the head of its pass, after all rounds, given the queries (B, D)."""
-        boundary = query.new_zeros((len(passes.of_node), query.shape[1])).index_copy(0, passes.head, query)
+    def states(self, passes: Passes | Shared, query: Tensor) -> Tensor:
+        """What each node knows of the head of its pass, after all rounds, given the queries (B, D).
+
+        Returns:
+            (V, D) of passes side by side, (V, B, D) of passes over one graph.
+        """
+        if isinstance(passes, Shared):
+            every = torch.arange(len(query), device=query.device)
+            nothing = query.new_zeros(passes.incoming.nodes, *query.shape)
+            boundary = nothing.index_put((passes.head, every), query)
+        else:
+            boundary = query.new_zeros(len(passes.of_node), query.shape[1]).index_copy(0, passes.head, query)
         state = boundary
         for number in range(self.config.rounds):
             layer = self.layers[0 if self.config.shared else number]
@@ -233,25 +297,29 @@ class NBFNet(Model):
         """(Q, C): scores of candidates; a pass for every head and relation that is asked."""
         if not self.config.links:
             raise BadArgument("this NBFNet answers labelled graphs: set model.links=true for links.")
-        asked = np.stack([questions.of_head, questions.relation], 1)
-        made, pass_of = np.unique(asked, axis=0, return_inverse=True)
+        place, relation, pass_of = questions.passes()
         order = np.argsort(pass_of, kind="stable")
         nodes, edges = len(questions.edges.offset) - 1, len(questions.edges.source)
-        taken = self.config.bytes_of(torch.full((len(made),), nodes), torch.full((len(made),), edges))
+        together = not len(questions.heads.left_out) and self.config.joins
+        incoming = Incoming(questions.edges, self.device)
+        counted = torch.full((len(place),), nodes), torch.full((len(place),), 0 if together else edges)
         found = []
-        for first, last, kept in parts(taken):
+        for first, last, kept in parts(self.config.bytes_of(*counted)):
             rows = order[slice(*np.searchsorted(pass_of[order], [first, last]))]
-            local = pass_of[rows] - first
-            heads, relations = made[first:last].T
-            passes = Passes(*self._on(*copies(questions.edges, questions.heads, heads)))
-            places = self._on(relations, local, questions.candidate[rows] + local[:, None] * nodes)
-            found.append(compute(kept, self._ranked, passes, *places))
+            local, own = pass_of[rows] - first, place[first:last]
+            if together:
+                passes: Passes | Shared = Shared(incoming, *self._on(questions.heads.head[own].astype(np.int64)))
+                node = questions.candidate[rows] * len(own) + local[:, None]
+            else:
+                passes = Passes(*self._on(*copies(questions, own)))
+                node = questions.candidate[rows] + local[:, None] * nodes
+            found.append(compute(kept, self._ranked, passes, *self._on(relation[first:last], local, node)))
         return torch.cat(found)[self._on(np.argsort(order))[0]]
 
-    def _ranked(self, passes: Passes, relation: Tensor, pass_of: Tensor, node: Tensor) -> Tensor:
+    def _ranked(self, passes: Passes | Shared, relation: Tensor, pass_of: Tensor, node: Tensor) -> Tensor:
         """(Q, C): scores of nodes (Q, C), by passes for relations (B) of which each question (Q) takes one."""
         query = self.query(relation)
-        states = self.states(passes, query)[node]
+        states = self.states(passes, query).view(-1, self.config.width)[node]
         asked = query[pass_of][:, None].expand_as(states)
         found: Tensor = self.output(torch.cat([states, asked], -1)).squeeze(-1)
         return found
@@ -261,15 +329,32 @@ class NBFNet(Model):
         return [torch.from_numpy(array).to(self.device) for array in arrays]
 
 
-def copies(edges: Edges, heads: Heads, chosen: Longs) -> tuple[Longs, Longs, Longs, Longs, Longs]:
+@dataclass(frozen=True)
+class NBFNetSumConfig(NBFNetConfig):
+    """What an NBFNet for links is made of whose messages are added up; see `NBFNetConfig`."""
+
+    kind: str = "nbfnet-sum"
+    aggregate: str = "sum"
+
+
+class NBFNetSum(NBFNet):
+    """NBFNet with sums in place of `pna`, the authors' quicker variant; all else is the same."""
+
+    Config = NBFNetSumConfig
+    recipes = MappingProxyType(
+        {
+            key: tuple(text for text in recipe if not text.startswith("model.aggregate"))
+            for key, recipe in NBFNet.recipes.items()
+            if key != "classify"
+        }
+    )
+
+
+def copies(questions: Questions, chosen: Longs) -> tuple[Longs, Longs, Longs, Longs, Longs]:
     """A copy of a knowledge graph for each of some heads, without what it leaves out: the arrays of `Passes`."""
+    edges, heads = questions.edges, questions.heads
     nodes, number = len(edges.offset) - 1, np.arange(len(chosen))
-    first = heads.left_out_offset[chosen]
-    count = heads.left_out_offset[chosen + 1] - first
-    left_out = heads.left_out[np.repeat(first - offsets(count)[:-1], count) + np.arange(count.sum())]
-    stays = np.ones((len(chosen), len(edges.source)), dtype=bool)
-    stays[np.repeat(number, count), left_out] = False
-    copy, edge = stays.nonzero()
+    copy, edge = questions.open_edges(chosen).nonzero()
     target = np.repeat(np.arange(nodes), np.diff(edges.offset))
     return (
         edges.source[edge] + copy * nodes,

@@ -10,7 +10,7 @@ PyG adds node offsets to whatever is called `…index`, so that its own `DataLoa
 `pyg_loader` gives the same batches in a fortieth of the time, by array operations over all their graphs together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from epignn.data.dataset import Dataset
+from epignn.data.dataset import Dataset, offsets
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -46,6 +46,39 @@ def pyg_batch(data: Dataset) -> "Batch":
     """
     pyg = _pyg()
     return pyg.Batch(_base_cls=pyg.Data, **_parts(data))
+
+
+def from_pyg(graphs: "Batch | Iterable[Data]", relations: Sequence[str]) -> Dataset:
+    """The data set of graphs of PyG, as `to_pyg` and `pyg_batch` give them.
+
+    Args:
+        graphs: each with `edge_index`, `edge_type`, `head_index`, `tail_index` and `y`; or a batch of them.
+        relations: the names of the relations that `edge_type` and `y` number.
+
+    Raises:
+        BadArgument: PyG is not installed, a graph lacks one of these, or a number is outside what it may be.
+    """
+    batch: Any = graphs if isinstance(graphs, _pyg().Data) and "ptr" in graphs else None
+    if batch is None:
+        batch = _pyg().Batch.from_data_list(list(graphs))
+    for name in ("edge_index", "edge_type", "head_index", "tail_index", "y", "ptr"):
+        if name not in batch:
+            raise BadArgument(f"the graphs have no {name!r}; they have {', '.join(sorted(batch.keys()))}.")
+    start, graph = batch.ptr.numpy(), batch.batch.numpy()
+    source, target = batch.edge_index.numpy()
+    owner = graph[source]
+    order = np.argsort(owner, kind="stable")
+    return Dataset(
+        tuple(relations),
+        np.diff(start),
+        offsets(np.bincount(owner, minlength=len(start) - 1)),
+        (source - start[owner])[order],
+        (target - start[owner])[order],
+        batch.edge_type.numpy()[order],
+        batch.head_index.numpy() - start[:-1],
+        batch.tail_index.numpy() - start[:-1],
+        batch.y.numpy(),
+    )
 
 
 def pyg_loader(data: Dataset, batch_size: int = 128, shuffle: bool = False, **options: Any) -> "DataLoader[int]":

@@ -305,27 +305,28 @@ class _Asking:
         if not self.include_known:
             for line, known in zip(scores, stated, strict=True):
                 line[known] = -np.inf
-        chances = self._chances(head, relations, scores)
         order = _first(scores, self.top)
+        chances = self._chances(head, relations, scores, order)
         row, rank = np.nonzero(np.take_along_axis(scores, order, 1) > -np.inf)
-        tail = order[row, rank].astype(np.int32)
-        chance = chances[row, tail]
+        chance = chances[row, rank]
         kept = np.flatnonzero(~(chance < self.least))
-        row, rank, tail, chance = row[kept], rank[kept], tail[kept], chance[kept]
+        row, rank, chance = row[kept], rank[kept], chance[kept]
+        tail = order[row, rank].astype(np.int32)
         known = np.array([t in stated[q] for q, t in zip(row.tolist(), tail.tolist(), strict=True)], dtype=bool)
         heads = np.full(len(row), head, dtype=np.int32)
         return heads, relations[row], (rank + 1).astype(np.int32), tail, chance, scores[row, tail], known
 
-    def _chances(self, head: int, relations: Ints, scores: NDArray[np.float32]) -> NDArray[np.float64]:
-        """(Q, V): the mean of what the calibrated models say; no number where none is, or knows the relation."""
+    def _chances(
+        self, head: int, relations: Ints, scores: NDArray[np.float32], order: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """(Q, K): the mean of what the calibrated models say; no number where none is, or knows the relation."""
         left_out, found = np.isneginf(scores), []
         for model, scorer in zip(self.models, self.scorers, strict=True):
             if model.answers is not None:
-                own = scores if len(self.models) == 1 else np.array(scorer(head, relations))
-                own = np.where(left_out, -np.inf, own)
-                found.append(model.answers.chances(own, self.usual[relations], model.temperature))
+                own = scores if len(self.models) == 1 else np.where(left_out, -np.inf, scorer(head, relations))
+                found.append(model.answers.chances(own, self.usual[relations], model.temperature, order))
         if not found:
-            return np.full(scores.shape, np.nan)
+            return np.full(order.shape, np.nan)
         mean: NDArray[np.float64] = np.mean(found, axis=0)
         mean[~self.learnt[relations]] = np.nan
         return mean

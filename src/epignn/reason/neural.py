@@ -1,11 +1,12 @@
 """The trained model as a reasoner: the one module here that asks `learn` for anything, and so loads torch."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import Calculus
@@ -216,24 +217,30 @@ class Neural(Reasoner):
 
     # -- what an explanation asks of it --
 
-    def probabilities(self, data: Dataset, rounds: int | None = None) -> Floats:
-        """(G, R): the softmax of scores, at the calibrated temperature or that of training.
-
-        With `rounds`, those of the same weights if the model went forward only and stopped after so many rounds.
-        """
-        from epignn.learn.calibrate import softmax
+    def probabilities(self, data: Dataset) -> Floats:
+        """(G, R): the softmax of scores, at the calibrated temperature or that of training."""
         from epignn.learn.evaluate import scores
 
         model = self.trained_.model
-        if rounds is not None:
-            model = model.stopped(rounds)
-        found = scores(model, type(model).prepare(data, model.config))
-        return softmax(found.astype(np.float64), self.trained_.temperature)
+        return self._softmax(scores(model, type(model).prepare(data, model.config)))
+
+    def by_rounds(self, data: Dataset) -> Iterator[Floats]:
+        """The same after one round, two, and so on, if the model went forward only."""
+        import torch
+
+        with torch.no_grad():
+            for found in self.trained_.model.by_rounds(data):
+                yield self._softmax(found.cpu().numpy())
+
+    def _softmax(self, scores: NDArray[np.floating]) -> Floats:
+        from epignn.learn.calibrate import softmax
+
+        return softmax(scores.astype(np.float64), self.trained_.temperature)
 
     def rounds(self, entities: int) -> int:
         """How many rounds it takes to reach so many entities; 0 where a model has no states by rounds."""
         model = self.trained_.model
-        if not hasattr(model, "stopped"):
+        if not hasattr(model, "by_rounds"):
             return 0
         return entities + 1 if model.config.rounds == "auto" else int(model.config.rounds)
 

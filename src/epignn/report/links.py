@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from epignn.models import LINKS as MODELS
 from epignn.models.baselines import BASELINES
+from epignn.report import published as figures
 from epignn.report.pictures import accuracy_by_row, save
 from epignn.tasks import SPLITS
 
@@ -19,7 +21,7 @@ COSTS = {"parameters": "parameters", "training, CPU s": "training_cpu_seconds"}
 PUBLISHED: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "paper": (92.45, 85.99, 84.18, 85.77, 91.67, 95.54, 93.74, 93.45),
-        "NBFNet": (95.4, 90.3, 90.9, 88.8, 82.1, 94.8, 95.7, 95.9),
+        "NBFNet": figures.LINKS["grail_hits@10"]["nbfnet"],
         "REST": (96.28, 94.56, 79.50, 94.19, 75.12, 91.21, 93.06, 96.06),
     }
 )
@@ -82,6 +84,45 @@ def protocols(records: Sequence[Record], preset: str = "best") -> tuple[list[str
         cells = [record["cells"][0] for record in _runs(runs, split, preset)]
         table.append([split, *(f"{100 * np.mean([cell[name] for cell in cells]):.1f}" for name in names)])
     return ["split", *names], table
+
+
+OWN = MappingProxyType({"epignn": "best", "epignn, paper's": "paper"})
+"""What tables of models call our presets."""
+TRAINING = "training_cpu_seconds"
+
+
+def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], list[list[str]]]:
+    """Every model that is recorded, a column a split: means over seeds, in percent, and published figures.
+
+    Args:
+        records: of the suite of links.
+        metric: a name of `protocols`, or `TRAINING`: processor seconds of training.
+    """
+    splits = _splits(records)
+    told = figures.LINKS.get(metric, {})
+    table = []
+    for name in (*OWN, *MODELS):
+        line = [_mean(_runs(records, split, OWN.get(name, name)), metric) for split in splits]
+        if any(line):
+            seeds = {len(runs) for split in splits if (runs := _runs(records, split, OWN.get(name, name)))}
+            span = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+            table.append([name, span, *(value or "–" for value in line)])
+        if name in told:
+            places = [told[name][SPLITS.index(split)] for split in splits]
+            table.append([f"{name} (published)", "", *(f"{value:.1f}" for value in places)])
+    if metric != TRAINING:
+        found = [_runs(records, split, "baselines")[0]["figures"]["pagerank"][metric] for split in splits]
+        table.append(["pagerank", "", *(f"{100 * value:.1f}" for value in found)])
+    return ["model", "seeds", *splits], table
+
+
+def _mean(runs: Sequence[Record], metric: str) -> str:
+    """The mean of a metric over runs; nothing where there are none."""
+    if not runs:
+        return ""
+    if metric == TRAINING:
+        return f"{np.mean([run[TRAINING] for run in runs]):,.0f}"
+    return f"{100 * np.mean([run['cells'][0][metric] for run in runs]):.1f}"
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -12,13 +12,14 @@ from epignn.learn.config import Experiment, load_experiment, model_class, record
 from epignn.models.api import Model
 from epignn.report.record import read_records
 from epignn.report.suites import Suite, Variant, file_stem
+from epignn.tasks.api import LinkTask
 
 Record = dict[str, Any]
-QUICK = {
-    "classify": ("training.epochs=2",),
-    "rank": ("training.epochs=1", "objective.validation_triples=50", "model.dim=16", "model.facets=4"),
-}
+QUICK_LINKS = ("training.epochs=1", "objective.validation_triples=50")
+QUICK = {"classify": ("training.epochs=2",), "rank": QUICK_LINKS, "rank-facts": QUICK_LINKS}
 """What a smoke test changes, by objective."""
+QUICK_SIZE = ("model.dim=16", "model.facets=4")
+"""And of EpiGNN for links."""
 QUICK_PROBLEMS = "data.per_label=20"
 """And of tasks that are generated."""
 
@@ -107,6 +108,8 @@ def experiment_of(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> E
     experiment = load_experiment(variant.experiment, settings, code)
     if quick:
         settings += QUICK[experiment.objective.kind]
+        if isinstance(experiment.data, LinkTask) and experiment.model.kind == "epignn":
+            settings += QUICK_SIZE
         settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
         experiment = load_experiment(variant.experiment, settings, code)
     training = experiment.training

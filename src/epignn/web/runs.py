@@ -15,17 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from epignn.errors import BadArgument, lookup
-from epignn.files import make_folder, write_text
+from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.reason.folders import shipped_models
 from epignn.web import uploads
 from epignn.web.errors import Busy, Conflict, NotThere, Refused
 from epignn.web.experiments import OFFERS, checked, command
 from epignn.web.folders import (
+    DATA,
     ERROR,
     HISTORY,
     LOCK,
     LOG,
     REQUEST,
+    TRIPLES,
     brought,
     known_run,
     lock,
@@ -85,10 +87,11 @@ class Runs:
             folder = run_folder(self.context.root, name)
             if name in shipped_models():
                 raise Conflict(f"{name} is the name of a shipped model; choose another name.")
-            if folder.exists() and not _same(self._request(folder), request):
+            if self._holds_another(folder, request):
                 raise Conflict(f"{name} holds another run; choose another name.")
             self._check_room(folder)
-            if not folder.exists():
+            if self._request(folder) is None:
+                shutil.rmtree(folder, ignore_errors=True)  # what a server that was killed had begun to make
                 make_folder(folder)
                 if upload is not None:
                     request["calculus"] = await self._kept(upload, folder, request)
@@ -119,7 +122,10 @@ class Runs:
         folder = known_run(self.context.root, name)
         if not trains(folder):
             raise Conflict(f"{name} does not train.")
-        pid = int((folder / LOCK).read_text(encoding="ascii"))
+        told = (folder / LOCK).read_text(encoding="ascii", errors="replace").strip()
+        if not told.isdecimal():
+            raise Conflict(f"{name} is only just beginning; try again.")
+        pid = int(told)
         os.kill(pid, signal.SIGTERM)  # the process that holds the lock, so that the number is still its own
         for _ in range(int(END / LOOK)):
             if not trains(folder):
@@ -143,13 +149,24 @@ class Runs:
             raise Conflict(f"there are too many runs of {experiment}; name this one.")
         return found
 
+    def _holds_another(self, folder: Path, request: dict[str, Any]) -> bool:
+        """Whether a folder has a run of other settings; one whose making was cut short has none yet."""
+        if not folder.exists():
+            return False
+        begun = self._request(folder)
+        if begun is None:
+            return any(
+                not path.name.startswith(".") and path.name not in (DATA, TRIPLES) for path in folder.iterdir()
+            )
+        return not _same(begun, request)
+
     def _request(self, folder: Path) -> dict[str, Any] | None:
         """How a run was begun; None where it was not begun from the page."""
         path = folder / REQUEST
         if not path.is_file():
             return None
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        found = load_json(read_text(path), path.name)
+        return found if isinstance(found, dict) else None
 
     def _check_room(self, folder: Path) -> None:
         root, most = self.context.root, self.context.limits.training

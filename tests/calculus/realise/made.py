@@ -54,7 +54,7 @@ MAKERS = {
 def consistent(name, rng, size, density=1.0, loose=0.0):
     """A network of facts that hold in a random world; to each, others are added with a chance of `loose`."""
     calculus = load(name)
-    relation = family(rng, size) if name == "kinship" else oracle.mask(MAKERS[name](rng, size))
+    relation = family(rng, size) if name == "kinship" else oracle.relations(MAKERS[name](rng, size))
     facts = []
     for a in range(size):
         for b in range(a + 1, size):

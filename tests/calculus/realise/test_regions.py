@@ -58,7 +58,7 @@ def test_cells_against_shapely(rng):
         small[tuple(rng.integers(1, 6, 2))] = True
         cells = {"a": base, "b": other, "c": base & other, "d": base | other, "e": small, "f": base & ~other}
         world = cells_world({name: each for name, each in cells.items() if each.any()})
-        relation = oracle.mask(world.to_dict())
+        relation = oracle.relations(world.to_dict())
         for one, two in product(world.names, repeat=2):
             assert world.base_relation(one, two) == relation(one, two)
             seen.add(relation(one, two))

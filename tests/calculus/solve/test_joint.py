@@ -9,8 +9,9 @@ from epignn.calculus import load
 from epignn.calculus.calculi.orders import ALLEN
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer
+from epignn.calculus.solve.blocks import PARTS, close_blocks, direction
 from epignn.calculus.solve.closure import close
-from epignn.calculus.solve.joint import LINKS, close_blocks, joint
+from epignn.calculus.solve.joint import LINKS, joint
 from epignn.errors import BadArgument
 
 RCC8, POINT, INTERVALS = load("rcc8"), load("point"), load("allen")
@@ -98,3 +99,42 @@ def test_facts_of_boxes_need_as_many_axes():
     for facts in ([], [("a", ("d", "d"), "b"), ("a", ("d",), "b")]):
         with pytest.raises(BadArgument, match="a set for each axis"):
             close_blocks(facts)
+
+
+def tiles(a, b):
+    """The tiles around box b that box a lies in, by their coordinates."""
+    found = set()
+    for number, name in enumerate(("SW", "S", "SE", "W", "B", "E", "NW", "N", "NE")):
+        y, x = divmod(number, 3)
+        lines = [(-99, *side, 99) for side in b]
+        shared = [
+            min(mine[1], line[place + 1]) - max(mine[0], line[place])
+            for mine, line, place in zip(a, lines, (x, y), strict=True)
+        ]
+        if min(shared) > 0:
+            found.add(name)
+    return found
+
+
+def test_directions_of_regions():
+    axes = drawn(3, 9), drawn(4, 9)
+    boxes = {name: (axes[0][name], axes[1][name]) for name in axes[0]}
+    told = {(a, b): ":".join(sorted(tiles(boxes[a], boxes[b]))) for a, b in permutations(boxes, 2)}
+    rng = np.random.default_rng(0)
+    facts = [(a, direction(said), b) for (a, b), said in told.items() if rng.random() < 0.5]
+    found = close_blocks(facts)
+    assert found.answer is not Answer.INCONSISTENT
+    for (a, b), said in told.items():
+        assert set(said.split(":")) in [set(one.split(":")) for one in found.directions(a, b)]
+    assert close_blocks([("a", direction("NE"), "b"), ("b", direction("N"), "c")]).directions("a", "c") == (
+        "N", "N:NE", "NE"
+    )  # fmt: skip
+    assert close_blocks([("a", direction("N"), "b"), ("b", direction("N"), "a")]).answer is Answer.INCONSISTENT
+
+
+def test_the_parts_of_an_axis_are_all_of_allens_relations():
+    assert sorted("|".join(PARTS.values()).split("|")) == sorted(INTERVALS.relations)
+    assert len({direction(one) for one in ("N", "B", "B:N:NE:E", "sw", "W:B:E")}) == 5
+    for wrong, message in (("NNE", "'NNE' is no tile"), ("N:S", "no box lies in N:S and in no other tile")):
+        with pytest.raises(BadArgument, match=message):
+            direction(wrong)

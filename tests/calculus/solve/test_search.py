@@ -1,5 +1,6 @@
 """Search: against brute force over all scenarios, concrete models, and the published networks."""
 
+import itertools
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ from epignn.calculus import CALCULI, load
 from epignn.calculus.algebra import members
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer
+from epignn.calculus.solve import search
 from epignn.calculus.solve.closure import close
 from epignn.calculus.solve.search import entails, minimal_labels, solve
 from tests.conftest import DECIDED, random_network
@@ -198,3 +200,16 @@ def test_without_knowing_that_closure_decides_a_scenario_is_called_closed():
 
     mine = replace(load("point"), decides=False)
     assert solve(Network.of(mine, [("a", "<|=", "b")])).answer is Answer.CLOSED
+
+
+def test_the_search_for_a_conflict_is_bounded(rng, monkeypatch):
+    """A part whose search takes too long counts as one that agrees, and the conflict is not said to be minimal."""
+    hidden = (random_network(load("allen"), rng, 5, 1.0, 2.2) for _ in itertools.count())
+    network = next(one for one in hidden if close(one).consistent and not solve(one).consistent)
+    found = solve(network)
+    assert found.conflict_is_minimal
+    monkeypatch.setattr(search, "MOST_NODES", 0)
+    bounded = solve(network)
+    assert not bounded.conflict_is_minimal
+    assert set(found.conflict_facts) <= set(bounded.conflict_facts)
+    assert not solve(network.select(list(bounded.conflict_facts))).consistent

@@ -21,8 +21,8 @@ DC, EC, PO, TPP, NTPP, TPPI, NTPPI = range(7)
 TOUCHING = (EC, TPP, TPPI)
 CLEAR, SEEN = 0.16, 0.05
 """By how much discs that do not touch should keep clear, and the least of it that can be seen; the radius of the
-smallest disc is 0.5."""
-SMALLEST, STARTS, STEPS, ROUNDS = 0.5, 24, 360, 12
+smallest disc is 0.4."""
+SMALLEST, STARTS, STEPS, ROUNDS = 0.4, 24, 360, 12
 FIRST_STEP, LAST_STEP = 0.12, 0.004
 NEAR, TRIED = 0.04, 12
 """A start that has come so near to a solution is worth Newton's method, and so many of them are tried."""

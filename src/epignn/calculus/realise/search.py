@@ -68,7 +68,7 @@ def realise(network: Network, seed: int = 0, seconds: float = 5.0) -> Realisatio
         seconds: when to give up. What is found last needs no search and may take a little longer.
 
     Raises:
-        BadArgument: the seed is negative, or there is no time.
+        BadArgument: the seed is negative, there is no time, or there are too many regions to draw.
 
     >>> from epignn.calculus import load
     >>> day = Network.of(load("allen"), [("lunch", "during", "day"), ("nap", "meets", "lunch")])

@@ -15,31 +15,44 @@ part of every block's rim is free of its neighbours: there a region has what oth
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.calculus.algebra import Masks
 from epignn.calculus.realise.regions import Bools, Outline
+from epignn.errors import TooLarge
 
 EC, PO, TPP, NTPP = 2, 4, 8, 16
 """Masks of RCC-8 that matter here."""
 OVERLAP, HEIGHT, RAISED = 2, 4, 1
 LONGEST, SHAPE = 7, 1.4
 """Blocks of a strip, of which longer ones are cut, and how much wider than high the whole is meant to be."""
+MOST_CELLS = 500_000_000
+"""Cells of the picture times regions: a byte each while it is drawn."""
 Ints = NDArray[np.int64]
 
 
 def draw_strips(scenario: Masks, rng: np.random.Generator) -> list[tuple[Outline, ...]]:
-    """The outlines of a region for each row of a scenario in which no two regions are equal."""
+    """The outlines of a region for each row of a scenario in which no two regions are equal.
+
+    Raises:
+        TooLarge: there are too many regions, or too many inside each other.
+    """
     depth = _depths(scenario)
     reach = int(depth.max(initial=0))
     block, between = 2 * (OVERLAP + reach) + 2, 2 * reach + 2
     height = HEIGHT + RAISED + between
     rows = _rows(list(_trails(_contacts(scenario), len(scenario), rng)), block, between, height)
     width = max(sum(len(trail) * block + between for trail in row) for row in rows) + 2
-    cells = np.zeros((len(scenario), width, len(rows) * height + 2), dtype=bool)
+    shape = (len(scenario), width, len(rows) * height + 2)
+    if prod(shape) > MOST_CELLS:
+        raise TooLarge(
+            f"{len(scenario):,} regions, inside each other up to {reach + 1} deep, are too many to draw: the "
+            f"picture would have {width:,} by {shape[2]:,} cells. Ask for fewer of them."
+        )
+    cells = np.zeros(shape, dtype=bool)
     for number, row in enumerate(rows):
         left, bottom = 1 + reach, 1 + number * height + reach
         for trail in row:

@@ -1,19 +1,15 @@
-"""Several networks over the same things: two calculi that say something of each other, and blocks, axis by axis.
+"""Two networks over the same things, in calculi that say something of each other.
 
 Two calculi on the same entities, such as regions and their sizes, are closed in turn, and each narrows the other by
-what its relations imply (bipath consistency; A. Gerevini and J. Renz, 2002). Boxes whose sides are parallel to the
-axes have one of Allen's relations on each axis: the rectangle algebra in two dimensions (169 relations), the block
-algebra in three (2,197). Where a fact gives a set for each axis, as most do, the axes do not meet, and closing each
-closes the product.
+what its relations imply (bipath consistency; A. Gerevini and J. Renz, 2002).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
-from epignn.calculus import load
 from epignn.calculus.algebra import Calculus, Masks, members
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, upper_triangle
@@ -77,8 +73,7 @@ class Joint:
 def joint(first: Network, second: Network, backend: Backend = "auto") -> Joint:
     """Close two networks over the same entities, each with what the other says.
 
-    >>> from epignn.calculus import load
-    >>> where = Network.of(load("rcc8"), [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")])
+    >>>     >>> where = Network.of(load("rcc8"), [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")])
     >>> size = Network.of(load("point"), [("a", "<", "b")], where.names)
     >>> joint(where, size).first.relations("a", "c")
     ('NTPP',)
@@ -122,48 +117,3 @@ def _said(masks: Masks, meanings: Sequence[int]) -> Masks:
     values, which = np.unique(masks, return_inverse=True)
     said = [int(np.bitwise_or.reduce([meanings[r] for r in members(mask)])) for mask in values.tolist()]
     return np.array(said, dtype=np.uint64)[which].reshape(masks.shape)
-
-
-# -- blocks --
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """The outcome of closing boxes.
-
-    Attributes:
-        answer: whether the facts can hold together; certain where closure decides the sets of every axis.
-        axes: the outcome on each axis, over Allen's relations.
-    """
-
-    answer: Answer
-    axes: tuple[Result, ...]
-
-    def relations(self, head: str, tail: str) -> tuple[tuple[str, ...], ...]:
-        """What may hold from head to tail on each axis, in words."""
-        return tuple(axis.relations(head, tail) for axis in self.axes)
-
-
-def close_blocks(facts: Iterable[tuple[str, Sequence[str], str]], backend: Backend = "auto") -> Blocks:
-    """Close facts of boxes: a set of Allen's relations for each axis.
-
-    >>> boxes = [("lamp", ("d", "d", "mi"), "table"), ("table", ("d|s", "d", "mi"), "carpet")]
-    >>> close_blocks(boxes).relations("lamp", "carpet")
-    (('d',), ('d',), ('>',))
-
-    Raises:
-        BadArgument: facts differ in the number of axes, or there are none.
-    """
-    told = list(facts)
-    if len({len(sets) for _, sets, _ in told}) != 1:
-        raise BadArgument("facts of boxes have a set for each axis, as many in each fact; there must be one fact.")
-    allen = load("allen")
-    axes = tuple(
-        close(Network.of(allen, [(head, sets[axis], tail) for head, sets, tail in told]), backend)
-        for axis in range(len(told[0][1]))
-    )
-    answers = [axis.answer for axis in axes]
-    for worst in (Answer.INCONSISTENT, Answer.CLOSED):
-        if worst in answers:
-            return Blocks(worst, axes)
-    return Blocks(Answer.CONSISTENT, axes)

@@ -19,6 +19,9 @@ from epignn.calculus.solve.closure import DenseClosure, contradiction_test, dens
 from epignn.calculus.solve.conflict import minimal_conflict
 from epignn.kernels import Backend, kernels
 
+MOST_NODES = 20_000
+"""Refinements of a part of a network that is tested for a conflict; one that needs more is taken to agree."""
+
 
 def solve(network: Network, max_nodes: int | None = None, backend: Backend = "auto") -> Result:
     """Whether a network has a model; if so, the result holds a scenario: one relation for every pair.
@@ -156,7 +159,16 @@ def _conflict(network: Network, closure: DenseClosure, backend: Backend) -> Conf
     near = closure.conflict if closure.conflict[0] >= 0 else (int(network.heads[0]), int(network.tails[0]))
     if decided(network.calculus, network.distinct_sets()[0]):
         return minimal_conflict(network, contradiction_test(network, backend), near)
-    return minimal_conflict(network, lambda part: solve(part, backend=backend).answer is Answer.INCONSISTENT, near)
+    undecided = False
+
+    def clash(part: Network) -> bool:
+        nonlocal undecided
+        answer = solve(part, MOST_NODES, backend).answer
+        undecided |= answer is Answer.UNDECIDED
+        return answer is Answer.INCONSISTENT
+
+    found = minimal_conflict(network, clash, near)
+    return replace(found, minimal=found.minimal and not undecided)
 
 
 def _with_fact(network: Network, head: int, tail: int, mask: int) -> Network:

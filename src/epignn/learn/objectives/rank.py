@@ -95,6 +95,8 @@ class Rank:
 
     Config: ClassVar[type[ObjectiveConfig]] = RankConfig
     unit = "heads"
+    calibrated = CALIBRATION_TRIPLES
+    """How many validation triples choose the temperature, at most."""
 
     def __init__(
         self,
@@ -113,7 +115,11 @@ class Rank:
         self.judged = tuple(judged) or (side,)
         self.relations, self.outputs = side.graph.relations, 2 * len(side.graph.relations)
         self._notes = tuple(notes)
-        self.sampler = Sampler(side.graph, config.share, config.negatives, config.thin)
+        self.sampler = self._sampler()
+
+    def _sampler(self) -> Any:
+        """Draws the questions of a step."""
+        return Sampler(self.side.graph, self.config.share, self.config.negatives, self.config.thin)
 
     @classmethod
     def of(
@@ -193,7 +199,7 @@ class Rank:
         """What makes held-out answers likeliest; other known answers are no candidates."""
         side, known = self.judged[0], self._known[0]
         entities = len(side.graph.entities)
-        asked = _asked(side, min(CALIBRATION_TRIPLES, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
+        asked = _asked(side, min(self.calibrated, max(1, CALIBRATION_SCORES // (2 * entities))), 0)
         found = np.empty((len(asked), entities))
         for rows, scores in by_head(asked, model.scorer(side.graph), report):
             for row, line in zip(rows.tolist(), scores.astype(np.float64), strict=True):
@@ -203,7 +209,7 @@ class Rank:
                 line[tail] = own
                 found[row] = line
         chosen = calibration(found, asked[:, 2], self.config.temperature)
-        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature)
+        answers = calibrate_answers(side, model.scorer(side.graph), chosen.temperature, 2 * self.calibrated)
         return replace(chosen, answers=answers)
 
     @cached_property

@@ -104,7 +104,7 @@ function Why({ by, head, tail, request, calculus, setBars, setLit }) {
   return html`<section class="why">
     ${found.kind === "neural" && rounds}
     ${found.kind === "neural" && html`<h3>What each fact is worth to the model</h3>
-      <ul class="plain">${[...found.influence].sort((a, b) => b.probability_lost - a.probability_lost).slice(0, 8).map((one) => html`<li key=${told(one.fact)} ...${light([[one.fact[0], one.fact[2]]])}>
+      <ul class="plain">${found.influence.filter((one) => one.probability_lost !== null).sort((a, b) => b.probability_lost - a.probability_lost).slice(0, 8).map((one) => html`<li key=${told(one.fact)} ...${light([[one.fact[0], one.fact[2]]])}>
         <span class="meter wide" aria-hidden="true"><i style=${{ width: `${Math.max(0, Math.min(1, one.probability_lost)) * 100}%` }}></i></span> <code>${told(one.fact)}</code></li>`)}</ul>
       ${base && html`<p class="quiet">${found.proved ? "What was distilled from the model proves the same answer:" : "What was distilled from the model says:"}</p>`}`}
     ${proofs.filter((proof) => proof?.steps?.length).map((proof, at) => html`<div key=${at}><h3>Proof</h3><ul class="proof" role="tree" aria-label="Proof"><${Step} proof=${proof} at=${proof.steps.length - 1} light=${light} calculus=${calculus} /></ul></div>`)}

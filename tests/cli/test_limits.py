@@ -1,0 +1,56 @@
+"""Limits that a person sets: beyond them the answer is undecided, exit code 3, and nothing is written."""
+
+import json
+
+import pytest
+
+CHAIN = ". ".join(f"ntpp(n{i}, n{i + 1})" for i in range(1500))
+QUESTIONS = {
+    "close": (),
+    "entails": ("ntpp(n0, n9)",),
+}
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.txt"
+    path.write_text(CHAIN)
+    return path
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(("limit", "said"), [(("--seconds", 0.05), "0.05 seconds"), (("--memory", 30), "30 MB")])
+def test_a_limit_that_is_reached(epignn, chain, tmp_path, name, limit, said):
+    out = ("--out", tmp_path / "out.csv") if name == "close" else ()
+    ran = epignn(name, chain, *QUESTIONS[name], *limit, *out)
+    assert (ran.code, ran.err) == (3, "")
+    assert ran.out == f"undecided: {said} were not enough; {limit[0]} allows more.\n"
+    assert not (tmp_path / "out.csv").exists()
+    ran = epignn(name, chain, *QUESTIONS[name], *limit, "--json")
+    assert (ran.code, json.loads(ran.out)["answer"]) == (3, "undecided")
+
+
+def test_explanations_have_limits(epignn, chain):
+    arguments = ("explain", "rcc8", chain, "n0", "n1500", "--exact", "--seconds")
+    assert epignn(*arguments, 100).code == 0  # what it needs is loaded
+    assert epignn(*arguments, 0.01).code == 3
+
+
+def test_limits_that_are_enough_change_nothing(epignn):
+    facts = "ec(a, b). ntpp(b, c)"
+    assert epignn("close", facts, "--seconds", 60, "--memory", 100_000) == epignn("close", facts)
+
+
+@pytest.mark.parametrize(
+    "limit", [("--seconds", "nan"), ("--seconds", -1), ("--seconds", 0), ("--memory", 0), ("--memory", -5)]
+)
+def test_limits_that_are_none(epignn, limit):
+    ran = epignn("close", "ec(a, b)", *limit)
+    assert (ran.code, f"error: {limit[0]} takes a number" in ran.err) == (2, True)
+
+
+def test_refinements_that_were_not_enough(epignn):
+    """Not entailed is an answer, undecided is none."""
+    hard = ". ".join(f"dc|ec|tpp|tppi(n{i}, n{j})" for i in range(9) for j in range(i))
+    ran = epignn("entails", hard, "po|dc(n0, n1)", "--max-nodes", 0)
+    assert (ran.code, "undecided" in ran.out) == (3, True)
