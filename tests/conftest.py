@@ -22,6 +22,8 @@ from epignn.tasks import registry
 from epignn.tasks.generate import file_name
 from tests import samples
 
+collect_ignore = ["fuzz/guided.py"]  # a script, which needs a library of its own
+
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +37,7 @@ def rng() -> np.random.Generator:
 
 
 DECIDED = [name for name in CALCULI if load(name).decides]
-REALISED = [name for name in CALCULI if name != "indu"]  # calculi whose facts get worlds
+REALISED = [name for name in CALCULI if name not in ("indu", "star4", "opra1")]  # calculi whose facts get worlds
 """The calculi in which closure decides networks of single relations, with classes of sets that it decides: not
 kinship, whose composition is weak. Problems are drawn from the tables of these."""
 

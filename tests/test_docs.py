@@ -27,7 +27,14 @@ SMALLER = {
 """What makes the commands quick."""
 FETCH = ("npm", "tar")
 """What fetches data that is published elsewhere; where it cannot, the rest of the block is left out."""
-LONG = ("epignn reproduce", "epignn serve", "epignn distil", "epignn close examples/harbour.txt --calculus", "make")
+LONG = (
+    "epignn reproduce",
+    "epignn serve",
+    "epignn distil",
+    "epignn close examples/harbour.txt --calculus",
+    "epignn calculus validate learnt",
+    "make",
+)
 """Commands that are not run here: tests of the command line, and of the page, have them."""
 LIBRARIES = {"own-loop.md": ("torch_geometric",), "own-world.md": ("pandas", "networkx")}
 """What the Python of a page needs."""

@@ -1,6 +1,8 @@
 """Limits that a person sets: beyond them the answer is undecided, exit code 3, and nothing is written."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -18,16 +20,22 @@ def chain(tmp_path):
     return path
 
 
+def alone(*words: object) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own: one that has lived for long has memory to spare."""
+    command = [sys.executable, "-m", "epignn", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize(("limit", "said"), [(("--seconds", 0.05), "0.05 seconds"), (("--memory", 30), "30 MB")])
-def test_a_limit_that_is_reached(epignn, chain, tmp_path, name, limit, said):
+def test_a_limit_that_is_reached(chain, tmp_path, name, limit, said):
     out = ("--out", tmp_path / "out.csv") if name == "close" else ()
-    ran = epignn(name, chain, *QUESTIONS[name], *limit, *out)
-    assert (ran.code, ran.err) == (3, "")
-    assert ran.out == f"undecided: {said} were not enough; {limit[0]} allows more.\n"
+    ran = alone(name, chain, *QUESTIONS[name], *limit, *out)
+    assert (ran.returncode, ran.stderr) == (3, "")
+    assert ran.stdout == f"undecided: {said} were not enough; {limit[0]} allows more.\n"
     assert not (tmp_path / "out.csv").exists()
-    ran = epignn(name, chain, *QUESTIONS[name], *limit, "--json")
-    assert (ran.code, json.loads(ran.out)["answer"]) == (3, "undecided")
+    ran = alone(name, chain, *QUESTIONS[name], *limit, "--json")
+    assert (ran.returncode, json.loads(ran.stdout)["answer"]) == (3, "undecided")
 
 
 def test_explanations_have_limits(epignn, chain):

@@ -301,8 +301,13 @@ def write_rdf(statements: Statements, new: Any, path: Path) -> None:
     for graph in (statements.graph, new):
         for triple in graph:
             whole.add(triple)
-    with _quiet():
-        text = whole.serialize(format=FORMATS[suffix])
+    try:
+        with _quiet():
+            text = whole.serialize(format=FORMATS[suffix])
+    except (
+        Exception
+    ) as error:  # rdflib raises a plain one where an IRI has a sign that the format has no way to write
+        raise BadFile(f"cannot be written as {FORMATS[suffix]}: {error}", str(path)) from error
     write_text(path, text)
 
 

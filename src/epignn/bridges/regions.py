@@ -285,7 +285,8 @@ def _repaired(
 
 def _rounded(shapely: Any, shapes: Any, grid: float) -> Any:
     """Regions with all corners on a grid."""
-    return shapely.set_precision(shapes, grid)
+    with np.errstate(all="ignore"):  # of a corner that is no number; what comes of it is told as broken
+        return shapely.set_precision(shapes, grid)
 
 
 def _snapped(shapely: Any, shapes: Any, near: float) -> Any:

@@ -12,8 +12,10 @@ def vocabulary(calculus: Calculus) -> tuple[list[str], list[list[str]]]:
 
     >>> from epignn.calculus import load
     >>> columns, rows = vocabulary(load("rcc8"))
-    >>> columns, rows[1]
-    (['relation', 'picture', 'meaning', 'also called'], ['EC', '▀▀▀▄▄▄', 'a touches b from outside', 'touches'])
+    >>> columns
+    ['relation', 'picture', 'meaning', 'also called']
+    >>> rows[1]
+    ['EC', '▀▀▀▄▄▄', 'a touches b from outside', 'touches, meet']
     """
     words, drawn, sentences = _words(calculus), pictures(calculus), meanings(calculus)
     others = _others(calculus)

@@ -209,17 +209,16 @@ def evaluate(
 
     Of link prediction models, the metrics of every protocol, beside baselines.
     """
-    from epignn.learn.checkpoint import is_model
+    if what[0].endswith(".toml") and len(what) > 1:
+        from epignn.cli.distil import evaluate_exact
+
+        return evaluate_exact(Path(what[0]), [Path(file) for file in what[1:]], as_json)
+    from epignn.learn.checkpoint import is_model, load_model
 
     count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
     names, data = what[:count], what[count:]
     if not data:
         raise BadArgument(f"what shall {what[-1]} be evaluated on? Name data behind the models.")
-    if names[0].endswith(".toml"):
-        from epignn.cli.distil import evaluate_exact
-
-        return evaluate_exact(Path(names[0]), [Path(file) for file in data], as_json)
-    from epignn.learn.checkpoint import load_model
 
     trained = [[load_model(one, device, code) for one in several(name)] for name in names]
     if trained[0][0].config.ranks:

@@ -204,6 +204,8 @@ def _draw(
     """The pictures of a suite, and what could not be drawn."""
     from epignn.report.draw import draw, draw_vectors
 
+    if not records:
+        return [], []
     with working("drawing"):
         pictures = draw(suite, records, folder)
         vectors, missing = draw_vectors(suite, records, runs, folder, suffix)

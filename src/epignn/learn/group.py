@@ -53,7 +53,11 @@ class Gloo:
     """Processes of one or several machines, by torch's own means on CPUs."""
 
     def __init__(self, rank: int, size: int, where: str = "env://") -> None:
-        distributed.init_process_group("gloo", init_method=where, rank=rank, world_size=size, timeout=PATIENCE)
+        store, rank, size = next(distributed.rendezvous(where, rank, size, timeout=PATIENCE))
+        # All begin anew where one was killed. What the former ones wrote to the store is not for the new ones.
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = distributed.PrefixStore(f"attempt {attempt}", store)
+        distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
         self.rank, self.size = rank, size
 
     def gradient(self, objective: Objective, model: Model, batch: Any) -> Tensor:

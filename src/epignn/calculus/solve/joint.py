@@ -73,7 +73,8 @@ class Joint:
 def joint(first: Network, second: Network, backend: Backend = "auto") -> Joint:
     """Close two networks over the same entities, each with what the other says.
 
-    >>>     >>> where = Network.of(load("rcc8"), [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")])
+    >>> from epignn.calculus import load
+    >>> where = Network.of(load("rcc8"), [("a", "tpp|tppi", "b"), ("b", "ntpp", "c")])
     >>> size = Network.of(load("point"), [("a", "<", "b")], where.names)
     >>> joint(where, size).first.relations("a", "c")
     ('NTPP',)
