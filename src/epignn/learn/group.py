@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, distributed
+from torch.distributed.rendezvous import rendezvous
 
 from epignn.errors import BadArgument
 from epignn.learn.objectives.api import Objective
@@ -53,10 +54,10 @@ class Gloo:
     """Processes of one or several machines, by torch's own means on CPUs."""
 
     def __init__(self, rank: int, size: int, where: str = "env://") -> None:
-        store, rank, size = next(distributed.rendezvous(where, rank, size, timeout=PATIENCE))
+        store, rank, size = next(rendezvous(where, rank, size, timeout=PATIENCE))
         # All begin anew where one was killed. What the former ones wrote to the store is not for the new ones.
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = distributed.PrefixStore(f"attempt {attempt}", store)
+        store = distributed.PrefixStore(f"attempt {attempt}", store)  # type: ignore[attr-defined]
         distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
         self.rank, self.size = rank, size
 
