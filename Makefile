@@ -8,7 +8,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs test test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
+.PHONY: demo docs figures test test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
@@ -61,6 +61,11 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/large_graph.py
+
+# The pictures of all tables, from records. Those that pages show are kept by `git add --force`.
+figures: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/figures.py
+	$(BIN)/python benchmarks/recovery.py --draw
 
 # The pictures of docs/playground.md, of a real page in a real browser.
 screenshots: $(VENV)/installed-dev

@@ -2,7 +2,7 @@
 
     python benchmarks/distil.py runs/rcc8_seed0 runs/ia_seed1 …
 
-Writes a record a model, `results/distil/<model>.json`; the variable EPIGNN_BENCH_OUT names another folder than
+Writes a record a model to `results/distil`; the variable EPIGNN_BENCH_OUT names another folder than
 results/. The true table is used to compare with the result alone. With EPIGNN_DATA set, the published files of a
 calculus, or of kinship, are tested as well.
 """
@@ -24,10 +24,10 @@ from epignn.distil.reading import read_weights
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv
 from epignn.learn.checkpoint import Trained, load_model
-from epignn.report.record import circumstances, write_record
+from epignn.report.record import circumstances, put_record
 from epignn.report.suites import EXPANDED, MAIN
-from epignn.tasks.generate import PUBLISHED_NAMES
 from epignn.tasks.published import Published
+from epignn.tasks.registry import PUBLISHED_NAMES
 from epignn.tasks.star import generated
 
 from record import RESULTS
@@ -109,7 +109,7 @@ def main() -> None:
         experiment = trained.experiment.to_dict()
         experiment["data"]["files"] = [Path(file).name for file in experiment["data"]["files"]]
         record = {"experiment": experiment, "seed": trained.seed, **figures, **circumstances()}
-        write_record(OUT / f"{Path(name).name}.json", {"model": Path(name).name, **record})
+        put_record(OUT, Path(name).name, {"model": Path(name).name, **record})
 
 
 main()

@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from epignn.learn.config import Experiment, load_experiment
+from epignn.learn.config import Experiment, load_experiment, model_class
 from epignn.learn.fit import fit
 from epignn.learn.objectives.rank import Rank
 from epignn.learn.protocols import full_ranks
 from epignn.learn.ranking import metrics, together
 from epignn.learn.run import objective_of
 from epignn.models.api import Model, build
-from epignn.models.epignn import EpiGNN
-from epignn.report.record import circumstances, forget_peak, peak_mb, write_record
+from epignn.report.record import circumstances, forget_peak, named_records, peak_mb, put_record
 
 HERE = Path(__file__).resolve().parent
 STEPS = HERE / "recipes.toml"
@@ -65,7 +64,7 @@ def run(experiment: Experiment, seed: int) -> dict[str, Any]:
     losses: list[float] = []
     before = time.process_time()
     model = fit(
-        lambda start: build(EpiGNN, objective.outputs, experiment.model, start),
+        lambda start: build(model_class(experiment.model), objective.outputs, experiment.model, start),
         objective,
         experiment.training,
         seed=seed,
@@ -98,15 +97,15 @@ def main() -> None:
     chosen = parser.parse_args()
     steps = tomllib.loads(STEPS.read_text())
     for name in chosen.steps or steps:
-        path = chosen.out / f"{name}_seed{chosen.seed}.json"
-        if path.exists():
+        stem = f"{name}_seed{chosen.seed}"
+        if stem in named_records(chosen.out):
             continue
         experiment = experiment_of(steps, name)
         print(f"{name}, seed {chosen.seed}: {steps[name]['about']}", flush=True)
         split = experiment.data.task
         record = {"step": name, "split": split, "seed": chosen.seed, "experiment": experiment.to_dict()}
         found = run(experiment, chosen.seed)
-        write_record(path, {**record, **circumstances(), **found})
+        put_record(chosen.out, stem, {**record, **circumstances(), **found})
         print(f"  {found['figures']} {found['training_cpu_seconds']} s", flush=True)
 
 

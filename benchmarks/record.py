@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epignn.report.record import circumstances, write_record
+from epignn.report.record import circumstances, write_document
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 Figures = dict[str, dict[str, Any]]
@@ -58,7 +58,7 @@ def save(name: str, figures: Figures, chosen: Options) -> None:
     print_table(figures, before)
     if not chosen.quick:
         path = chosen.out / last.name
-        write_record(path, now)
+        write_document(path, now)
         print(f"  written: {path}")
 
 

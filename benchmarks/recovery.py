@@ -29,7 +29,7 @@ from epignn.learn.objectives.classify import Classify
 from epignn.learn.run import train
 from epignn.models.epignn import EpiGNN
 from epignn.report.distilled import recovery
-from epignn.report.record import circumstances, read_records, write_record
+from epignn.report.record import circumstances, put_record, read_records
 
 from record import RESULTS
 
@@ -80,14 +80,14 @@ def run(setting: str) -> None:
         "certificate": certificate,
         **circumstances(),
     }
-    write_record(OUT / f"recovery_{setting.replace(':', '_')}.json", record)
+    put_record(OUT, f"recovery_{setting.replace(':', '_')}", record)
     print(f"  {setting}: {record['recovery']}, by weights {record['recovery_by_weights']}", flush=True)
 
 
 def draw() -> None:
     """Draw all records of RCC-8, those of `benchmarks/distil.py` on the full set among them: means over seeds."""
-    records = [r for r in read_records(OUT, "recovery_*.json") if r["calculus"] == "rcc8"]
-    records += [{**r, "graphs": 72 * FULL, "noise": 0.0} for r in read_records(OUT, "rcc8_seed*.json")]
+    records = [r for r in read_records(OUT, "recovery_*") if r["calculus"] == "rcc8"]
+    records += [{**r, "graphs": 72 * FULL, "noise": 0.0} for r in read_records(OUT, "rcc8_seed*")]
     panels = {}
     for title, key, chosen in (
         ("training graphs", "graphs", [r for r in records if not r["noise"]]),

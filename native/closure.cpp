@@ -133,6 +133,22 @@ void Closure::matrix(Mask* out) const {
           out[w * 64 + lowest(rest)] |= Mask{1} << t;
 }
 
+std::vector<Mask> Closure::triangle() const {
+  std::vector<Mask> pairs(static_cast<std::size_t>(n_) * static_cast<std::size_t>(std::max(n_ - 1, 0)) / 2, 0);
+  Mask* out = pairs.data();
+  for (int i = 0; i < n_; ++i) {
+    const int after = i + 1;
+    for (int t = 0; t < algebra_->relations; ++t)
+      for (int w = after / 64; w < words_; ++w) {
+        Word rest = row(i)[static_cast<std::size_t>(t) * words_ + w];
+        if (w == after / 64) rest &= ~Word{0} << (after % 64);
+        for (; rest; rest &= rest - 1) out[w * 64 + lowest(rest) - after] |= Mask{1} << t;
+      }
+    out += n_ - after;
+  }
+  return pairs;
+}
+
 void Closure::wake(int i, int k) {
   awake_[static_cast<std::size_t>(i) * words_ + k / 64] |= Word{1} << (k % 64);
   if (!queued_[i]) {

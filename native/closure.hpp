@@ -51,6 +51,7 @@ class Closure {
   Closure grown(int entities) const;  // the same knowledge, with further entities of which nothing is known
   Mask label(int i, int j) const;
   void matrix(Mask* out) const;
+  std::vector<Mask> triangle() const;  // the pairs i < j, row by row
   // Restrict the pair; what follows waits for `close`. False when nothing is left.
   bool refine(int i, int j, Mask mask);
   // Propagate until nothing changes. False when a pair has become empty: `conflict` names it.

@@ -34,7 +34,8 @@ struct HeadGraph {
   std::int32_t dim() const { return facets * size; }
 };
 
-// Passes to make: heads, the edges that each leaves out, and the nodes whose last state each is asked for.
+// Passes to make: heads, the edges that each leaves out, the nodes whose last state each is asked for, and, if passes
+// are pruned, the nodes that each follows: all others stay in the background.
 struct HeadBatch {
   std::int32_t heads;
   const std::int32_t* head;            // heads
@@ -42,6 +43,8 @@ struct HeadBatch {
   const std::int32_t* left_out;        // edges
   const std::int64_t* wanted_offset;   // heads + 1
   const std::int32_t* wanted;          // nodes
+  const std::int64_t* followed_offset; // heads + 1; or none
+  const std::int32_t* followed;        // nodes, the head among them
 };
 
 // What a pass has to compute. Its nodes have places 0.. of their own.

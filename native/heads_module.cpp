@@ -34,13 +34,16 @@ HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds,
 }
 
 HeadBatch head_batch(int heads, std::uintptr_t head, std::uintptr_t left_out_offset, std::uintptr_t left_out,
-                     std::uintptr_t wanted_offset, std::uintptr_t wanted) {
+                     std::uintptr_t wanted_offset, std::uintptr_t wanted, std::uintptr_t followed_offset,
+                     std::uintptr_t followed) {
   return HeadBatch{heads,
                    at<const std::int32_t>(head),
                    at<const std::int64_t>(left_out_offset),
                    at<const std::int32_t>(left_out),
                    at<const std::int64_t>(wanted_offset),
-                   at<const std::int32_t>(wanted)};
+                   at<const std::int32_t>(wanted),
+                   at<const std::int64_t>(followed_offset),
+                   at<const std::int32_t>(followed)};
 }
 
 template <typename T>

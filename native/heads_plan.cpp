@@ -5,21 +5,26 @@ namespace {
 
 constexpr std::int32_t NEVER = 1 << 20;
 
-// Steps from the given nodes, up to a limit, over edges that are not left out.
+// Steps from the given nodes, up to a limit, over edges that are not left out, through nodes that are followed.
 void search(const HeadGraph& g, std::vector<std::int32_t>& frontier, const std::vector<char>* left_out,
-            std::vector<std::int32_t>& distance) {
+            const std::vector<char>* followed, std::vector<std::int32_t>& distance) {
   distance.assign(g.nodes, NEVER);
-  for (const std::int32_t v : frontier) distance[v] = 0;
+  std::int64_t left = g.nodes;
+  for (const std::int32_t v : frontier) {
+    left -= distance[v] == NEVER;
+    distance[v] = 0;
+  }
   std::vector<std::int32_t> next;
-  for (std::int32_t step = 1; step <= g.rounds && !frontier.empty(); ++step) {
+  for (std::int32_t step = 1; step <= g.rounds && left && !frontier.empty(); ++step) {
     next.clear();
     for (const std::int32_t v : frontier)
       for (std::int32_t e = g.offset[v]; e < g.offset[v + 1]; ++e) {
         const std::int32_t u = g.source[e];
-        if (distance[u] != NEVER || (left_out && (*left_out)[e])) continue;
+        if (distance[u] != NEVER || (left_out && (*left_out)[e]) || (followed && !(*followed)[u])) continue;
         distance[u] = step;
         next.push_back(u);
       }
+    left -= static_cast<std::int64_t>(next.size());
     frontier.swap(next);
   }
 }
@@ -55,10 +60,15 @@ Plan plan_pass(const HeadGraph& g, const HeadBatch& b, std::int32_t h) {
   Plan plan;
   std::vector<char> left_out(g.offset[g.nodes], 0);
   for (std::int64_t n = b.left_out_offset[h]; n < b.left_out_offset[h + 1]; ++n) left_out[b.left_out[n]] = 1;
+  std::vector<char> followed;
+  if (b.followed_offset) {
+    followed.assign(g.nodes, 0);
+    for (std::int64_t n = b.followed_offset[h]; n < b.followed_offset[h + 1]; ++n) followed[b.followed[n]] = 1;
+  }
   std::vector<std::int32_t> level, need, start{b.head[h]};
-  search(g, start, g.silent ? &left_out : nullptr, level);
+  search(g, start, g.silent ? &left_out : nullptr, b.followed_offset ? &followed : nullptr, level);
   start.assign(b.wanted + b.wanted_offset[h], b.wanted + b.wanted_offset[h + 1]);
-  search(g, start, nullptr, need);
+  search(g, start, nullptr, nullptr, need);
   std::vector<std::int32_t> reached, place(g.nodes, -1);
   for (std::int32_t v = 0; v < g.nodes; ++v)
     if (level[v] + need[v] <= g.rounds) reached.push_back(v);

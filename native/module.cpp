@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
@@ -36,6 +37,7 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 const Interrupt interrupt = check_signals;
+constexpr std::int64_t ALL_EDGES = std::numeric_limits<std::int64_t>::max();
 
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values) {
@@ -53,6 +55,15 @@ nb::ndarray<nb::numpy, Mask> matrix(const Closure& closure) {
     closure.matrix(out);
   }
   return nb::ndarray<nb::numpy, Mask>(out, {n, n}, owner);
+}
+
+nb::ndarray<nb::numpy, Mask> triangle(const Closure& closure) {
+  std::vector<Mask> pairs;
+  {
+    nb::gil_scoped_release release;
+    pairs = closure.triangle();
+  }
+  return to_numpy(std::move(pairs));
 }
 
 std::vector<std::int32_t> copied(const Indices& values) {
@@ -168,7 +179,7 @@ nb::ndarray<nb::numpy, Mask> eliminate_many(const Algebra& algebra, Indices size
       second.push_back(tail(g));
     }
     rank[head(g)] = rank[tail(g)] = 1;
-    const Chordal graph = complete(sizes(g), first, second, {}, rank, interrupt);
+    const Chordal graph = complete(sizes(g), first, second, {}, rank, ALL_EDGES, interrupt);
     Sweeper sweeper(algebra, graph);
     if (!lay(algebra, graph, sweeper, source.data() + begin, target.data() + begin, masks.data() + begin, end - begin))
       return 0;
@@ -180,7 +191,7 @@ nb::ndarray<nb::numpy, Mask> eliminate_many(const Algebra& algebra, Indices size
 }
 
 auto sweep(const Algebra& algebra, int entities, Indices first, Indices second, Masks masks, Indices order,
-           Indices rank, int sweeps) {
+           Indices rank, int sweeps, std::int64_t most) {
   check_entities(first, entities);
   check_entities(second, entities);
   check_entities(order, entities);
@@ -194,9 +205,10 @@ auto sweep(const Algebra& algebra, int entities, Indices first, Indices second, 
   int done = 0;
   {
     nb::gil_scoped_release release;
-    graph = complete(entities, copied(first), copied(second), copied(order), copied(rank), interrupt);
+    graph = complete(entities, copied(first), copied(second), copied(order), copied(rank), most, interrupt);
     Sweeper sweeper(algebra, graph);
-    bool open = lay(algebra, graph, sweeper, first.data(), second.data(), masks.data(), masks.size());
+    bool open = !graph.order.empty() &&
+                lay(algebra, graph, sweeper, first.data(), second.data(), masks.data(), masks.size());
     for (std::int64_t quiet = 0; open && quiet < 2 && (sweeps <= 0 || done < sweeps); ++done) {
       const std::int64_t before = sweeper.refinements;
       open = done % 2 == 0 ? sweeper.up(interrupt) : sweeper.down(interrupt);
@@ -216,6 +228,34 @@ auto sweep(const Algebra& algebra, int entities, Indices first, Indices second, 
   }
   return std::make_tuple(to_numpy(std::move(graph.order)), to_numpy(std::move(from)), to_numpy(std::move(to)),
                          to_numpy(std::move(labels)), conflict, triangles, refinements, done);
+}
+
+// The edges are those of `sweep`: grouped by their first end, in the order of elimination, from early to late.
+nb::ndarray<nb::numpy, Mask> spread_out(const Algebra& algebra, Indices order, Indices first, Indices second,
+                                        Masks masks) {
+  const std::size_t n = order.size();
+  check_entities(order, static_cast<std::int64_t>(n));
+  check_entities(first, static_cast<std::int64_t>(n));
+  check_entities(second, static_cast<std::int64_t>(n));
+  if (first.size() != second.size() || first.size() != masks.size())
+    throw std::invalid_argument("the arrays of a network differ in length");
+  std::vector<std::size_t> position(n, n);
+  for (std::size_t p = 0; p < n; ++p) position[order(p)] = p;
+  std::vector<std::int64_t> offsets(n + 1, 0);
+  for (std::size_t e = 0, at = 0; e < first.size(); ++e) {
+    const std::size_t p = position[first(e)];
+    if (p < at || p == n || position[second(e)] <= p || position[second(e)] == n)
+      throw std::invalid_argument("the edges do not follow the order");
+    at = p;
+    ++offsets[p + 1];
+  }
+  for (std::size_t p = 0; p < n; ++p) offsets[p + 1] += offsets[p];
+  std::vector<Mask> pairs;
+  {
+    nb::gil_scoped_release release;
+    pairs = spread(algebra, copied(order), offsets, second.data(), masks.data(), interrupt);
+  }
+  return to_numpy(std::move(pairs));
 }
 
 // -- message passing: addresses of arrays, whose sizes the caller vouches for --
@@ -320,6 +360,7 @@ void bind(nb::module_& m) {
         return self.grown(entities);
       }, nb::keep_alive<0, 1>())
       .def("matrix", &matrix)
+      .def("triangle", &triangle)
       .def_prop_ro("steps", [](const Closure& self) { return self.statistics.steps; })
       .def_prop_ro("refinements", [](const Closure& self) { return self.statistics.refinements; })
       .def_prop_ro("conflict", [](const Closure& self) {
@@ -386,6 +427,7 @@ void bind(nb::module_& m) {
   m.def("close_many", &close_many);
   m.def("eliminate_many", &eliminate_many);
   m.def("sweep", &sweep);
+  m.def("spread", &spread_out);
   bind_heads(m);
   bind_text(m);
 }

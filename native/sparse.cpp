@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 #include <utility>
 
 namespace epignn {
@@ -56,7 +57,7 @@ class Pause {
 }  // namespace
 
 Chordal complete(int entities, const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second,
-                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank,
+                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank, std::int64_t most,
                  const Interrupt& interrupt) {
   std::vector<std::vector<std::int32_t>> neighbours(entities);
   for (std::size_t e = 0; e < first.size(); ++e) {
@@ -73,11 +74,13 @@ Chordal complete(int entities, const std::vector<std::int32_t>& first, const std
   Chordal graph;
   graph.order.reserve(entities);
   Pause pause(interrupt);
+  std::int64_t edges = 0;
   for (int p = 0; p < entities; ++p) {
     const std::int32_t v = order.empty() ? waiting.pop(position) : order[p];
     position[v] = p;
     graph.order.push_back(v);
     later[p] = std::move(neighbours[v]);
+    if ((edges += static_cast<std::int64_t>(later[p].size())) > most) return Chordal{};
     pause.after(static_cast<std::int64_t>(later[p].size()) * static_cast<std::int64_t>(later[p].size()));
     for (std::int32_t u : later[p]) {  // the neighbours of an eliminated entity become a clique
       auto& list = neighbours[u];
@@ -160,6 +163,76 @@ bool Sweeper::down(const Interrupt& interrupt) {
     }
   }
   return true;
+}
+
+namespace {
+
+// A function of sets that is that of their parts, by tables of bytes.
+template <typename Set>
+class ByBytes {
+ public:
+  template <typename Function>
+  ByBytes(const Algebra& algebra, Function function) {
+    for (std::size_t byte = 0; byte < sizeof(Set); ++byte)
+      for (Mask bits = 0; bits < 256; ++bits)
+        table_[byte][bits] = static_cast<Set>(function((bits << (8 * byte)) & algebra.universal));
+  }
+  Set operator()(Set set) const {
+    Set result = table_[0][set & 255];
+    for (std::size_t byte = 1; byte < sizeof(Set); ++byte) result |= table_[byte][set >> (8 * byte) & 255];
+    return result;
+  }
+
+ private:
+  Set table_[sizeof(Set)][256];
+};
+
+// As few bytes a pair as the relations take.
+template <typename Set>
+std::vector<Mask> spread_as(const Algebra& algebra, const std::vector<std::int32_t>& order,
+                            const std::vector<std::int64_t>& offsets, const std::int32_t* ends, const Mask* labels,
+                            const Interrupt& interrupt) {
+  const std::size_t n = order.size();
+  const Set universal = static_cast<Set>(algebra.universal);
+  std::vector<Set> sets(n * n, universal);
+  const ByBytes<Set> turned(algebra, [&](Mask mask) { return algebra.converse(mask); });
+  std::unordered_map<Mask, ByBytes<Set>> after;
+  Pause pause(interrupt);
+  for (std::size_t p = n; p-- > 0;) {
+    const std::size_t v = static_cast<std::size_t>(order[p]);
+    Set* const mine = &sets[v * n];
+    for (std::int64_t e = offsets[p]; e < offsets[p + 1]; ++e) {
+      const Mask label = labels[e];
+      const auto found =
+          after.try_emplace(label, algebra, [&](Mask mask) { return algebra.compose(label, mask); }).first;
+      const ByBytes<Set>& through = found->second;
+      const Set* const other = &sets[static_cast<std::size_t>(ends[e]) * n];
+      for (std::size_t j = 0; j < n; ++j) mine[j] &= through(other[j]);
+    }
+    mine[v] = static_cast<Set>(algebra.identity);
+    for (std::size_t q = p + 1; q < n; ++q) {
+      const std::size_t j = static_cast<std::size_t>(order[q]);
+      if (!mine[j]) return {};
+      sets[j * n + v] = turned(mine[j]);
+    }
+    pause.after(static_cast<std::int64_t>(n) * (offsets[p + 1] - offsets[p] + 1));
+  }
+  std::vector<Mask> pairs;
+  pairs.reserve(n * (n - 1) / 2);
+  for (std::size_t i = 0; i < n; ++i) pairs.insert(pairs.end(), &sets[i * n] + i + 1, &sets[i * n] + n);
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Mask> spread(const Algebra& algebra, const std::vector<std::int32_t>& order,
+                         const std::vector<std::int64_t>& offsets, const std::int32_t* ends, const Mask* labels,
+                         const Interrupt& interrupt) {
+  const auto as = algebra.relations <= 8    ? spread_as<std::uint8_t>
+                  : algebra.relations <= 16 ? spread_as<std::uint16_t>
+                  : algebra.relations <= 32 ? spread_as<std::uint32_t>
+                                            : spread_as<std::uint64_t>;
+  return as(algebra, order, offsets, ends, labels, interrupt);
 }
 
 }  // namespace epignn

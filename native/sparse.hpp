@@ -17,9 +17,9 @@ struct Chordal {
 };
 
 // Complete a graph to a chordal one. Without an order the entity with the fewest neighbours goes next;
-// entities with a larger `rank` go later.
+// entities with a larger `rank` go later. Given up where there are more than `most` edges: the order is then empty.
 Chordal complete(int entities, const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second,
-                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank,
+                 const std::vector<std::int32_t>& order, const std::vector<std::int32_t>& rank, std::int64_t most,
                  const Interrupt& interrupt);
 
 // Labels of the edges of a chordal graph, from a vertex to its later neighbours.
@@ -43,5 +43,12 @@ class Sweeper {
   const Algebra& algebra_;
   const Chordal& graph_;
 };
+
+// What follows of every pair, entity after entity against the order of their elimination: from an entity to one that
+// was eliminated later, through its own later neighbours alone. Edges offsets[p]..offsets[p+1] lead from the entity at
+// place p of the order. Gives the pairs i < j, row by row; nothing when a pair is left without a relation.
+std::vector<Mask> spread(const Algebra& algebra, const std::vector<std::int32_t>& order,
+                         const std::vector<std::int64_t>& offsets, const std::int32_t* ends, const Mask* labels,
+                         const Interrupt& interrupt);
 
 }  // namespace epignn

@@ -1,26 +1,53 @@
 """The kernels under sanitizers, for `make sanitize`.
 
-Builds the compiled modules into a folder of their own, first with those that find accesses out of bounds and
-undefined operations, then with the one that finds races between threads, and runs tests on them: those that compare
-kernels with their plain twins, and those of many threads. Memory that Python itself never frees is not looked at,
-nor are races inside torch, which is not built so.
+Builds the compiled modules below `build/sanitize`, first with those that find accesses out of bounds and undefined
+operations, then with the one that finds races between threads, and runs tests on them: those that compare kernels
+with their plain twins, and those of many threads. Memory that Python itself never frees is not looked at, nor are
+races inside torch, which is not built so. Tests that start processes are left out: these would load the kernels
+that are installed.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-KERNELS = ("tests/test_kernels.py", "tests/calculus/solve", "tests/models/test_compiled.py", "tests/formats")
-THREADED = ("tests/test_threads.py",)
+
+
+class Build(NamedTuple):
+    """The run-time library of a sanitizer, its settings, and the tests that run on it."""
+
+    library: str
+    settings: dict[str, str]
+    tests: tuple[str, ...]
+    left_out: str
+
+
 BUILDS = {
-    "address,undefined": ("libasan.so", {"ASAN_OPTIONS": "detect_leaks=0"}, KERNELS),
-    "thread": ("libtsan.so", {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=66"}, THREADED),
+    "address,undefined": Build(
+        "libasan.so",
+        {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1"},
+        (
+            "tests/calculus/solve",
+            "tests/data/test_prove.py",
+            "tests/formats/test_raw.py",
+            "tests/formats/test_networks.py",
+            "tests/models/test_compiled.py",
+            "tests/models/test_links.py",
+        ),
+        "memory or interrupt or bounded",
+    ),
+    "thread": Build(
+        "libtsan.so",
+        {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=66 halt_on_error=1"},
+        ("tests/test_threads.py", "tests/models/test_compiled.py", "tests/models/test_links.py"),
+        "memory or processes",
+    ),
 }
-"""What is looked for: the library that does it, its settings, and the tests."""
+"""What is looked for, and where."""
 START = (
     "import sys; sys.path[:0] = sys.argv.pop(1).split(':'); import pytest; "
     "import epignn.kernels as k; assert k.native().__file__.startswith(sys.path[0]), k.native().__file__; "
@@ -35,33 +62,44 @@ def library(name: str) -> str:
     return found.stdout.strip()
 
 
+def built(sanitizers: str) -> Path:
+    """A folder with the package, whose kernels have these sanitizers."""
+    folder = ROOT / "build" / "sanitize" / sanitizers.partition(",")[0]
+    kernels, package = folder / "kernels", folder / "package" / "epignn"
+    configure = ["cmake", "-S", ROOT, "-B", kernels, f"-DEPIGNN_SANITIZE={sanitizers}"]
+    for command in (
+        [*configure, f"-DPython_EXECUTABLE={sys.executable}"],
+        ["cmake", "--build", kernels, "--parallel", "2"],
+    ):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "epignn", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for module in kernels.glob("*.so"):
+        shutil.copy(module, package)
+    return package.parent
+
+
 def tested(sanitizers: str) -> int:
     """Build with sanitizers and run the tests on the result; gives the exit code."""
-    name, options, tests = BUILDS[sanitizers]
-    with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder) / "build"
-        configure = ["cmake", "-S", ROOT, "-B", built, f"-DEPIGNN_SANITIZE={sanitizers}"]
-        subprocess.run([*configure, f"-DPython_EXECUTABLE={sys.executable}"], check=True)
-        subprocess.run(["cmake", "--build", built, "--parallel", "2"], check=True)
-        package = Path(folder) / "epignn"
-        shutil.copytree(ROOT / "src" / "epignn", package, ignore=shutil.ignore_patterns("*.so"))
-        for module in built.glob("*.so"):
-            shutil.copy(module, package)
-        environment = {
-            **os.environ,
-            **options,
-            "PYTHONPATH": folder,
-            "EPIGNN_SIMD": "baseline",
-            "LD_PRELOAD": f"{library(name)} {library('libstdc++.so.6')}",
-        }
-        places = ":".join([folder, str(ROOT), *(place for place in sys.path if place.endswith("site-packages"))])
-        command = [sys.executable, "-S", "-c", START, places, "-q", "-x", "-p", "no:cacheprovider", "--timeout=0"]
-        return subprocess.run([*command, *tests], env=environment, cwd=ROOT, check=False).returncode
+    build, folder = BUILDS[sanitizers], built(sanitizers)
+    environment = {
+        **os.environ,
+        **build.settings,
+        "PYTHONPATH": str(folder),
+        "EPIGNN_SIMD": "baseline",
+        "OMP_NUM_THREADS": "1",
+        "LD_PRELOAD": f"{library(build.library)} {library('libstdc++.so.6')}",
+    }
+    places = ":".join([str(folder), str(ROOT), *(place for place in sys.path if place.endswith("site-packages"))])
+    options = ["-q", "-p", "no:cacheprovider", "--timeout=0", "-k", f"not ({build.left_out})"]
+    command = [sys.executable, "-S", "-c", START, places, *options, *build.tests]
+    return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode
 
 
 def main() -> None:
     """All builds, or those that are named."""
     for sanitizers in sys.argv[1:] or BUILDS:
+        print(f"{sanitizers}:", flush=True)
         if code := tested(sanitizers):
             raise SystemExit(code)
 

@@ -36,6 +36,8 @@ LONG = (
     "make",
 )
 """Commands that are not run here: tests of the command line, and of the page, have them."""
+TUTORIAL = "tutorial-"
+"""Pages whose commands `test_users` runs, and what they tell."""
 LIBRARIES = {"own-loop.md": ("torch_geometric",), "own-world.md": ("pandas", "networkx")}
 """What the Python of a page needs."""
 
@@ -101,6 +103,13 @@ def test_commands_print_what_is_shown(command, output):
     assert run.stderr == ""
 
 
+def write_python(page: Path) -> None:
+    """Write the files that a page shows, here."""
+    for block in blocks(page, "python"):
+        if named := re.match(r"# (\w+\.py)\n", block):
+            Path(named[1]).write_text(block, encoding="utf-8")
+
+
 def run(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Run a command in this process, which saves loading torch once more; returns its exit code."""
     program, *words = shlex.split(command)
@@ -118,15 +127,13 @@ def run(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
     return stopped.value.code or 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names)
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.name.startswith(TUTORIAL)], ids=names)
 def test_commands_run(page, tmp_path, monkeypatch, capsys):
     """One after the other, in a folder that has the examples and the files that the page shows."""
     monkeypatch.chdir(tmp_path)
     torch.set_num_threads(1)
     Path("examples").symlink_to(ROOT / "examples")
-    for block in blocks(page, "python"):
-        if named := re.match(r"# (\w+\.py)\n", block):
-            Path(named[1]).write_text(block, encoding="utf-8")
+    write_python(page)
     for block in blocks(page, "bash"):
         for command in commands_of(block):
             if command.startswith(LONG):
@@ -158,6 +165,15 @@ def test_figures_are_those_of_the_records():
     changed = text.replace("| 2,000 random boxes |", "| 2,001 random boxes |")
     assert changed != text
     assert render.render(changed, ROOT / "results") == text
+
+
+def test_the_pictures_that_are_committed_are_those_that_pages_show():
+    listed = subprocess.run(["git", "ls-files", "results"], cwd=ROOT, capture_output=True, text=True, check=False)
+    committed = {line for line in listed.stdout.splitlines() if line.endswith((".png", ".svg"))}
+    if not listed.stdout:
+        pytest.skip("not in a git tree")
+    named = r"results/[\w-]+/[\w-]+\.(?:png|svg)"
+    assert committed == {name for page in PAGES for name in re.findall(named, page.read_text(encoding="utf-8"))}
 
 
 def test_a_textbook_is_held_against_the_time_scale(tmp_path, monkeypatch, capsys):

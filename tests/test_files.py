@@ -159,3 +159,9 @@ def test_left_overs_of_killed_processes_are_removed_and_those_at_work_are_not(tm
         assert part.exists()
         part.write_text("whole")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"b.txt": "whole", "c.txt": "new"}
+
+
+def test_half_a_character_is_not_written(tmp_path):
+    with pytest.raises(BadFile, match=r"half a character, as in …ec\(\\udcff, b\)…"):
+        write_text(tmp_path / "a.txt", "ec(\udcff, b)")
+    assert not list(tmp_path.iterdir())

@@ -28,6 +28,10 @@ ACTS = re.compile(
 """Characters that do something to a terminal, or to the reading of a text, instead of being shown."""
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character: JSON can write one, UTF-8 cannot."""
+
+
 def shown(text: object) -> str:
     r"""Text from outside, safe to show: what would act on a terminal or a reader is written as Python writes it.
 
@@ -68,6 +72,12 @@ class _TooMuch(Exception):
         )
 
 
+def name_a_file(folder: Path) -> str:
+    """What to do where a folder was given instead of a file."""
+    found = next((path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."), None)
+    return f"Name a file in it, such as {found}." if found else "Name a file; there are none in it."
+
+
 @contextmanager
 def readable(file: str) -> Iterator[None]:
     """Turn what goes wrong while a file is opened, unpacked and decoded into `BadFile`."""
@@ -79,6 +89,8 @@ def readable(file: str) -> Iterator[None]:
         raise BadFile(f"not a whole gzip file ({error}); compress it again or drop .gz.", file) from error
     except _TooMuch as error:
         raise BadFile(f"{error}.", file) from error
+    except IsADirectoryError as error:
+        raise BadFile(f"it is a folder. {name_a_file(Path(file))}", file) from error
     except (OSError, ValueError, AttributeError) as error:  # or a NUL in the path, or no standard input
         reason = getattr(error, "strerror", None) or str(error)
         raise BadFile(f"cannot read it: {reason}. Check the path.", file) from error
@@ -303,8 +315,16 @@ def _flush_folder(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8; the same text gives the same bytes, packed or not."""
-    data = text.encode()
+    """Write text as UTF-8; the same text gives the same bytes, packed or not.
+
+    Raises:
+        BadFile: it cannot be written, or the text has half a surrogate pair, as names typed in another encoding do.
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        near = shown(text[max(0, error.start - 20) : error.start + 20])
+        raise BadFile(f"cannot write it: half a character, as in …{near}…, is no UTF-8.", str(path)) from error
     with writing(path) as part:
         part.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 

@@ -64,6 +64,38 @@ def only_one(folder: Path, what: str, name: str = LOCK) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def in_turn(folder: Path, name: str = LOCK) -> Iterator[None]:
+    """Let one process after the other work in a folder: whoever comes second waits, as this is for short work.
+
+    Raises:
+        BadFile: nothing can be written there.
+    """
+    path = folder / name
+    try:
+        handle = _awaited(path)
+    except OSError as error:
+        raise BadFile(f"cannot write it: {error.strerror or error}.", str(path)) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(handle)
+
+
+def _awaited(path: Path) -> int:
+    """Open a file, made if need be, and lock it as soon as nobody else has it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        if fcntl is not None:
+            with suppress(OSError):  # a file system that knows no locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # its holder removed it: the next one is new
+
+
 def _locked(path: Path) -> int:
     """Open a file, made if need be, and lock it."""
     while True:

@@ -101,4 +101,4 @@ def test_claims_that_the_time_scale_refutes(periods):
     raws = parse_facts(text, "claims")
     [claims] = as_networks(raws, load("allen"), "claims")
     told = [str(one) for one in refuted(world, claims, raws[0], "claims")]
-    assert told == ["line 4: o(Triassic, Jurassic) is not so: m(Triassic, Jurassic)"]
+    assert told == ["o(Triassic, Jurassic) is not so: meets(Triassic, Jurassic)"]

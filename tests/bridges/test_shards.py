@@ -58,3 +58,23 @@ def test_another_table_is_not_mixed_in(tmp_path):
 def test_csv_has_one_header():
     assert csv_text(PARTS[0]).splitlines()[0] == "head,rank,probability,known"
     assert csv_text(PARTS[0], header=False).splitlines()[1] == '"b,c",2,,False'
+
+
+def test_a_link_in_the_place_of_the_shards_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "t.csv.parts").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadArgument, match="is a link"):
+        Shards(tmp_path / "t.csv", {"model": "m"})
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_shard_that_is_cut(tmp_path):
+    pytest.importorskip("pyarrow")
+    shards = Shards(tmp_path / "t.parquet", {"model": "m"})
+    shards.write(0, PARTS[0])
+    part = shards.folder / "000000.parquet"
+    part.write_bytes(part.read_bytes()[:50])
+    with pytest.raises(BadFile, match="delete it to begin anew"):
+        shards.join(1)
+    assert not (tmp_path / "t.parquet").exists()
+    assert part.exists()

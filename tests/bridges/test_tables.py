@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from epignn import Network, close, load, read_networks
+from epignn.bridges.events import from_intervals
 from epignn.bridges.graphs import from_networkx
 from epignn.bridges.tables import write_out
 from epignn.errors import BadArgument, BadFile, UnknownName
@@ -35,6 +36,78 @@ def test_files_of_facts_there_and_back(network, tmp_path, suffix):
     write_out([network], path)
     [again] = read_networks(path, RCC8)
     assert facts(again) == facts(network)
+
+
+ODD = [
+    "=1+1",
+    "#N/A",
+    "-5",
+    "None",
+    "nan",
+    " a b",
+    "[/]",
+    "'",
+    "1.0",
+    "true",
+    "2024-01-01",
+    "e\u0301",
+    "\U0001f600",
+]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet", "xlsx"])
+def test_odd_names_there_and_back(tmp_path, suffix):
+    """A name stays one that a spreadsheet would take for a formula, an error, a number or nothing."""
+    network = Network.of(RCC8, [(name.strip(), "ec", "x") for name in ODD])
+    write_out([network], tmp_path / f"out.{suffix}")
+    [again] = read_networks(tmp_path / f"out.{suffix}", RCC8)
+    assert facts(again) == facts(network)
+
+
+@pytest.mark.parametrize("name", ["a\x1bb", "a\0b", "a\ufffeb", "x" * 40_000])
+def test_what_excel_cannot_hold_is_refused(tmp_path, name):
+    with pytest.raises(BadArgument, match="Excel"):
+        write_out([Network.of(RCC8, [(name, "ec", "b")])], tmp_path / "out.xlsx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_columns_of_one_name(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = [arrow.array(["a"]), arrow.array(["b"]), arrow.array([1]), arrow.array([2])]
+    parquet.write_table(arrow.table(columns, names=["name", "name", "start", "end"]), tmp_path / "a.parquet")
+    with pytest.raises(BadArgument, match="2 columns are called 'name'"):
+        from_intervals(read_frame(tmp_path / "a.parquet"))
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    pandas.DataFrame({"head": [b"\xff"], "relations": ["ec"], "tail": ["b"]}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(BadFile, match="cannot be read as a table of texts"):
+        read_networks(tmp_path / "a.parquet", RCC8)
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_parquet_file_of_texts_that_repeat(tmp_path, dictionary):
+    """Unpacked, 200 MB: held once if it says so, refused if not."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, rows = tmp_path / "bomb.parquet", 10_000
+    table = arrow.table({"head": ["x" * 20_000] * rows, "relations": ["ec"] * rows, "tail": ["b"] * rows})
+    parquet.write_table(table, path, use_dictionary=dictionary, compression="zstd", data_page_size=1 << 30)
+    assert path.stat().st_size < 1 << 20
+    if dictionary:
+        assert read_frame(path).shape == (rows, 3)
+    else:
+        with pytest.raises(BadFile, match="EPIGNN_MAX_MB"):
+            read_frame(path)
+
+
+@pytest.mark.parametrize("far", ["XFD1048576", "CZZ9999"])
+def test_one_cell_at_the_far_end_of_a_sheet(tmp_path, far):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active[far] = "head", "x"
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(BadFile, match="EPIGNN_MAX_MB"):
+        read_frame(tmp_path / "far.xlsx")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "xlsx"])

@@ -81,7 +81,7 @@ def test_a_contradiction_that_the_learnt_calculus_misses(epignn, run):
     assert code == 1
     assert lines[1:3] == [
         "learnt  DC(a, c)",
-        "exact   the facts contradict each other: NTPP(a, b), NTPP(b, c), DC(a, c)",
+        "exact   the facts contradict each other: ntpp(a, b), ntpp(b, c), dc(a, c)",
     ]
     assert lines[-1] == "The learnt calculus disagrees with the exact one."
 
@@ -94,7 +94,9 @@ def test_what_a_model_cannot_read_the_others_answer(epignn):
     code, lines = answers(epignn, "ec(a,b) ec(c,d)", "a", "d")
     assert code == 0
     assert lines[0].startswith("neural  no answer: no facts connect 'a' with 'd'")
-    assert lines[1:] == ["learnt  anything may hold of (a, d)", "exact   anything may hold of (a, d)"]
+    assert lines[1:] == [
+        f"{who} nothing follows: any relation may hold of (a, d)" for who in ("learnt ", "exact  ")
+    ]
     assert json.loads(epignn("ask", "ec(a,b) ec(c,d)", "a", "d", "--json").out)["neural"] is None
 
 
@@ -144,7 +146,7 @@ def test_words_of_a_calculus_have_three_answers(epignn, words_of):  # noqa: F811
     assert "Unknown relation 'ntpp'" in lines[0]
     code, lines = answers(epignn, "inside(a, b). touches(a, b)", "a", "b", "--model", model)
     assert code == 1
-    assert "exact   the facts contradict each other: TPP|NTPP(a, b), EC(a, b)" in lines
+    assert "exact   the facts contradict each other: inside(a, b), touches(a, b)" in lines
 
 
 def test_kin_have_three_answers_by_the_shipped_model(epignn):

@@ -32,6 +32,15 @@ def learnt(tmp_path):
     return path
 
 
+@pytest.fixture
+def links_run(epignn, tmp_path):
+    """A model of links, hardly trained."""
+    (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\na\ts\tc\nc\tr\td\nb\ts\td\n")
+    small = ("--set", "training.epochs=1", "--set", "model.dim=8", "--set", "model.facets=2")
+    assert epignn("train", tmp_path / "t.tsv", "--out", tmp_path / "links", *small).code == 0
+    return tmp_path / "links"
+
+
 def test_exact(epignn, facts, tmp_path):
     picture = tmp_path / "why.svg"
     ran = epignn("explain", "rcc8", facts(HARBOUR), "harbour", "city", "--exact", "--svg", picture)
@@ -133,3 +142,47 @@ def test_bad_input(epignn, arguments, message):
     ran = epignn("explain", *arguments)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_a_picture_is_svg_or_refused(epignn, tmp_path):
+    ran = epignn("explain", "rcc8", "ec(a, b). ntpp(b, c)", "a", "c", "--exact", "--svg", tmp_path / "x.png")
+    assert ran.code == 2
+    assert f"write {tmp_path / 'x.svg'}" in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_proof_alone(epignn, tmp_path):
+    facts = "touches(a, b). inside(b, c). apart(d, e)"
+    for extra in ((), ("--proof-alone",)):
+        ran = epignn("explain", "rcc8", facts, "a", "c", "--exact", "--svg", tmp_path / "x.svg", *extra)
+        assert ran.code == 0
+        drawn = (tmp_path / "x.svg").read_text()
+        assert ("data-name='d'" in drawn or 'data-name="d"' in drawn) == (not extra)
+        assert "touches: a touches b from outside" in drawn  # the key
+
+
+def test_an_explanation_has_the_words_and_places_of_the_file(epignn, tmp_path):
+    path = tmp_path / "facts.txt"
+    path.write_text("touches(a, b).\ninside(b, c).\n")
+    ran = epignn("explain", "rcc8", path, "a", "c", "--exact")
+    assert f"  inside(b, c)  ({path}:2)" in ran.out
+    assert "touches|overlaps|inside(a, c): composed of" in ran.out
+    assert "EC" not in ran.out
+    assert json.loads(epignn("explain", "rcc8", path, "a", "c", "--exact", "--json").out)["relations"] == [
+        "EC", "PO", "TPP", "NTPP",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [("explain", "{run}"), ("ask", "--model", "{run}")])
+def test_a_model_of_links_says_what_to_type(epignn, links_run, command):
+    words = [word.format(run=links_run) for word in command]
+    ran = epignn(*words, "ec(a, b)", "a", "b")
+    assert ran.code == 2
+    assert f"epignn predict {links_run} TRIPLES.tsv --head A --relation R" in ran.err
+
+
+def test_a_folder_instead_of_facts(epignn, tmp_path):
+    (tmp_path / "facts.txt").write_text("ec(a, b)")
+    for words in (("explain", "rcc8", tmp_path, "a", "b"), ("ask", tmp_path, "a", "b")):
+        ran = epignn(*words)
+        assert (ran.code, f"such as {tmp_path / 'facts.txt'}" in ran.err) == (2, True)

@@ -37,8 +37,9 @@ def cell(epignn, tmp_path):
 def test_processes_evaluate_alike(epignn, run, cell, tmp_path):
     other = tmp_path / "copy_k_2_b_1.csv.gz"
     other.write_bytes(cell.read_bytes())
-    runs = [epignn("evaluate", run, cell, other, "--json", "--workers", n) for n in (1, 2)]
-    assert (runs[0].code, runs[0].out) == (0, runs[1].out)
+    for command in (("evaluate", run, cell, other), ("predict", run, cell)):
+        runs = [epignn(*command, "--json", "--workers", n) for n in (1, 2)]
+        assert (runs[0].code, runs[0].out) == (0, runs[1].out)
 
 
 def test_evaluate(epignn, run, cell):
@@ -85,7 +86,7 @@ def test_ask_shows_the_model_beside_exact_closure(epignn, run):
     )
     clash = epignn("ask", "ec(a,b). dc(a,b)", "a", "b", "--model", run)
     assert clash.code == 1
-    assert "contradict each other: EC(a, b), DC(a, b)" in clash.out
+    assert "contradict each other: ec(a, b), dc(a, b)" in clash.out
 
 
 def test_a_second_run_in_a_folder_says_so(epignn, run):
@@ -105,6 +106,10 @@ def test_train_on_a_folder_of_files(epignn, cell, tmp_path):
     assert told["epochs"] == 2
     again = json.loads(epignn(*command).out)
     assert (again["epochs"], again["validation"]) == (2, told["validation"])
+    config = json.loads((tmp_path / "own" / "config.json").read_text())
+    assert str(cell) in config["record"]["files"]
+    assert config["experiment"]["data"]["task"] == str(cell.parent)
+    assert not {"k", "b", "per_label", "seed"} & set(config["experiment"]["data"])  # of a generator
 
 
 def test_demo_refuses_a_picture_it_cannot_draw_before_the_work(epignn, tmp_path):

@@ -27,7 +27,7 @@ def alone(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize(("limit", "said"), [(("--seconds", 0.05), "0.05 seconds"), (("--memory", 30), "30 MB")])
+@pytest.mark.parametrize(("limit", "said"), [(("--seconds", 0.001), "0.001 seconds"), (("--memory", 30), "30 MB")])
 def test_a_limit_that_is_reached(chain, tmp_path, name, limit, said):
     out = ("--out", tmp_path / "out.csv") if name == "close" else ()
     ran = alone(name, chain, *QUESTIONS[name], *limit, *out)

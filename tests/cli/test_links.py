@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from epignn.data.graph import both_sides
+from epignn.report.record import named_records
 from epignn.tasks.links import Triples
 from tests.links import family, lines
 
@@ -212,7 +213,7 @@ def test_reproduce_quick(epignn, data, tmp_path):
     document = json.loads(epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options).out)
     (row,) = document["rows"]
     assert row[0] == "wn18rr:v1"
-    record = json.loads((tmp_path / "results" / "kgc-quick" / "wn18rr-v1_best_seed0.json").read_text())
+    record = named_records(tmp_path / "results" / "kgc-quick")["wn18rr-v1_best_seed0"]
     assert record["cells"][0]["grail_hits@10"] > 0.3
     again = epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options)
     assert "recorded already" in again.err
@@ -292,8 +293,25 @@ def test_processes_write_the_same_answers(epignn, run, folder, tmp_path, monkeyp
         ran = epignn("predict", run, graph, "--all", "--top", 2, "--paths", "--workers", workers, "--out", out)
         assert ran.code == 0, ran.err
     assert files[0].read_bytes() == files[1].read_bytes()
+    for command in (("evaluate", run, folder), ("distil", run, "--out", tmp_path / "rules.tsv")):
+        runs = [epignn(*command, "--json", "--workers", n) for n in (1, 2)]
+        assert (runs[0].code, runs[0].out) == (0, runs[1].out), runs[1].err
     refused = epignn("predict", run, graph, "--all", "--workers", 2)
     assert (refused.code, "name it by --out" in refused.err) == (2, True)
+
+
+def test_pruned_passes(epignn, run, folder, tmp_path):
+    graph, files = folder.with_name("own_ind") / "train.txt", {}
+    for share in ("1", "0.999", "0.05"):
+        files[share] = tmp_path / f"{share}.csv"
+        ran = epignn("predict", run, graph, "--all", "--top", 2, "--pruned", share, "--out", files[share])
+        assert ran.code == 0, ran.err
+    assert files["1"].read_bytes() == files["0.999"].read_bytes() != files["0.05"].read_bytes()
+    found = [json.loads(epignn("evaluate", run, folder, "--json", *more).out) for more in ((), ("--pruned", 0.05))]
+    whole, pruned = (document["results"][0]["metrics"] for document in found)
+    assert whole["model"] != pruned["model"]
+    assert all(whole[name] == pruned[name] for name in whole if name != "model")
+    assert epignn("predict", run, graph, "--all", "--pruned", 0).code == 2
 
 
 def test_only_likely_answers(epignn, run, folder, tmp_path):

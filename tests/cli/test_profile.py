@@ -86,3 +86,9 @@ def test_bad_input(epignn, arguments, message):
     ran = epignn("profile", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
+
+
+@pytest.mark.parametrize("option", ["--least", "--floor", "--seconds"])
+def test_options_that_are_no_number(epignn, option):
+    ran = epignn("profile", "--calculus", "rcc8", "--exact", option, "nan")
+    assert (ran.code, ran.err) == (2, f"error: {option} takes a number, not nan.\n")

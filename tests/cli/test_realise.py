@@ -16,7 +16,7 @@ def test_the_harbour(epignn, tmp_path):
     picture = tmp_path / "harbour.svg"
     ran = epignn("realise", EXAMPLES / "harbour.txt", "--svg", picture)
     assert ran.code == 0, ran.err
-    for part in ("a world of rcc8", "radius", "old town", "All 6 facts hold:", "  EC(harbour, old town)\n"):
+    for part in ("a world of rcc8", "radius", "old town", "All 6 facts hold:", "  ec(harbour, old town)\n"):
         assert part in ran.out
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
 
@@ -33,8 +33,8 @@ def test_json_is_a_world(epignn):
 @pytest.mark.parametrize(
     ("facts", "columns", "held"),
     [
-        ("before(a, b). d|s(c, b)", ("interval", "start", "end"), "<(a, b)"),
-        ("ne(a, b)", ("point", "east", "north"), "NE(a, b)"),
+        ("before(a, b). d|s(c, b)", ("interval", "start", "end"), "before(a, b)"),
+        ("ne(a, b)", ("point", "east", "north"), "ne(a, b)"),
         ("father(ann, bob)", ("person", "sex", "father", "mother", "spouse"), "father(ann, bob)"),
     ],
 )
@@ -48,7 +48,7 @@ def test_other_worlds(epignn, facts, columns, held):
 def test_points(epignn):
     ran = epignn("realise", "<(a, b). <=(b, c)", "--calculus", "point")
     assert (ran.code, "place" in ran.out) == (0, True)
-    assert "  <|=(b, c): " in ran.out
+    assert "  <=(b, c): <" in ran.out
 
 
 def test_many_facts(epignn):
@@ -60,7 +60,7 @@ def test_many_facts(epignn):
 def test_a_clash(epignn, tmp_path):
     ran = epignn("realise", EXAMPLES / "clash.txt", "--svg", tmp_path / "none.svg")
     assert (ran.code, ran.err) == (1, "")
-    assert "  PO(garden, lake)\n" in ran.out
+    assert f"  po(garden, lake)  ({EXAMPLES / 'clash.txt'}:" in ran.out
     assert not (tmp_path / "none.svg").exists()
     ran = epignn("realise", EXAMPLES / "clash.txt", "--json")
     assert (ran.code, json.loads(ran.out)["found"], len(json.loads(ran.out)["conflict"])) == (1, False, 4)

@@ -47,7 +47,7 @@ def test_claims_against_a_map(regions, tmp_path, epignn):
     claims.write_text("ntpp(city, land)\nec(isle, land)\ntpp|ntpp(isle, sea)\n")
     found = epignn("check", claims, "--against", regions)
     assert found.code == 1
-    assert "line 2: EC(isle, land) is not so: DC(isle, land)\n1 claims are refuted." in found.out
+    assert f"{claims}:2: ec(isle, land) is not so: DC(isle, land)\n1 claim is refuted." in found.out
     claims.write_text("ntpp(city, land)")
     assert epignn("check", claims, "--against", regions).code == 0
     claims.write_text("ntpp(city, land)\nec(ile, land)")
@@ -117,7 +117,7 @@ def test_pictures(regions, tmp_path, epignn):
     assert "Unknown region 'se'. Did you mean 'sea'" in epignn("relate", regions, "--only", "se").err
     claims.write_text("ec(isle, land)")
     assert epignn("check", claims, "--against", regions, "--svg", svg).code == 1
-    assert "1 claims are refuted" in svg.read_text()
+    assert "1 claim is refuted" in svg.read_text()
     for table in ("a,2024-03-01,2024-03-08\nb,2024-03-08,", "a,1200,1204.5\nb,,1203", "a,1900-01-01,2020-05-05"):
         events.write_text(f"name,start,end\n{table}\n")
         assert epignn("relate", events, "--svg", svg).code == 0

@@ -26,8 +26,13 @@ def test_report_runs_nothing(epignn, results, tmp_path):
     assert ran.err == ""
     document = json.loads(ran.out)
     assert document["columns"][:4] == ["model", "seeds", "average", "k=9 b=3"]
-    assert [row[:2] for row in document["rows"]][:2] == [["ia-paper", "3"], ["ia", "3"]]
-    assert all("holds no model" in note for note in document["notes"])
+    seeds = [[row[0], row[1].removesuffix(" +")] for row in document["rows"]]
+    assert seeds[:2] == [["ia-paper", "3"], ["ia", "3"]]
+    assert all("holds no model" in note or "not committed" in note for note in document["notes"])
+    assert "60 generated problems of each label" in document["tested_on"]
+    assert document["grid"]["columns"] == ["model", "k", "b = 1", "b = 2", "b = 3"]
+    recorded = [(row[0], row[1]) for row in document["grid"]["rows"] if row[0] in {"ia-paper", "ia"}]
+    assert recorded == [(model, str(k)) for model in ("ia-paper", "ia") for k in range(2, 10)]
     assert [Path(path).name for path in document["pictures"]] == [
         "accuracy.png",
         "parameters.png",
@@ -42,9 +47,19 @@ def test_one_row_of_one_seed(epignn, results, tmp_path):
     text = epignn("reproduce", *asked).out
     table, _, rest = text.partition("note: ")
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in table.splitlines() if "│" in line]
-    assert ["ia", "1"] in [row[:2] for row in rows]
+    assert ["ia", "1"] in [[row[0], row[1].removesuffix(" +")] for row in rows if len(row) > 1]
+    assert "Every cell" in table
     assert not any(row[0].startswith("ia-paper") for row in rows)
     assert "picture: " in rest
+
+
+@pytest.mark.parametrize("name", ["table.json", "table.csv", "table.md"])
+def test_what_is_written_is_told_and_no_table_printed(epignn, results, tmp_path, name):
+    asked = ("ia", "--report", "--results", results, "--runs", tmp_path, "--only", "ia", "--out", tmp_path / name)
+    assert epignn("reproduce", *asked).out == f"Written: {tmp_path / name}\n"
+    text = (tmp_path / name).read_text()
+    assert "b = 3" in text
+    assert "k=9 b=3" in text
 
 
 @pytest.mark.parametrize(
@@ -54,6 +69,8 @@ def test_one_row_of_one_seed(epignn, results, tmp_path):
         (("ia", "--only", "ia2"), "Unknown row 'ia2'. Did you mean 'ia'"),
         (("ia", "--report", "--seed", 7), "holds no record of such a run"),
         (("ia", "--seeds", 0), "--seeds"),
+        (("ia", "--report", "--out", "table.txt"), "ends in .json, .csv, .md"),
+        (("ia", "--report", "--verify"), "leave out --report"),
         (("ia", "--seed", -1), "--seed"),
     ],
 )
@@ -66,11 +83,8 @@ def test_bad_input(epignn, results, arguments, message):
 def test_a_model_from_elsewhere_stands_in_the_table(epignn, tmp_path):
     """Once its predictions were scored and recorded."""
     cell = {"k": 0, "b": 0, "n": 10, "accuracy": 0.5}
-    folder = tmp_path / "graphlog"
-    folder.mkdir()
-    (folder / "theirs_seed0.json").write_text(
-        json.dumps({"variant": "theirs", "outside": True, "seed": 0, "cells": [cell]})
-    )
+    told = {"variant": "theirs", "outside": True, "seed": 0, "cells": [cell]}
+    record.put_record(tmp_path / "graphlog", "theirs_seed0", told)
     done = epignn("reproduce", "graphlog", "--report", "--results", tmp_path, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["rows"][0][:3] == ["theirs", "1", "0.500"]
@@ -86,13 +100,16 @@ def test_records_are_refused_where_the_source_has_changes(epignn, monkeypatch, t
 
 
 def test_a_changed_source_is_seen(tmp_path, monkeypatch):
-    """By git itself, in a tree of its own."""
-    source = tmp_path / "record.py"
-    source.write_text("")
+    """By git itself, in a tree of its own; new records and pictures are no change of the source."""
+    source, picture = tmp_path / "src" / "record.py", tmp_path / "results" / "rcc8.png"
+    for path in (source, picture):
+        path.parent.mkdir()
+        path.write_text("")
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "record.py"], ["commit", "-qm", "x"]):
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *words], cwd=tmp_path, check=True)
     monkeypatch.setattr(record, "__file__", str(source))
+    picture.write_text("drawn anew")
     assert not record.commit().endswith("+")
     record.refuse_uncommitted()
     source.write_text("changed")

@@ -5,6 +5,8 @@ import json
 import pytest
 import torch
 
+from epignn.report.record import read_records
+
 
 @pytest.fixture(autouse=True)
 def one_thread():
@@ -64,9 +66,8 @@ def test_all_of_a_small_table(epignn, tmp_path):
     about = ("--record", folder, "--name", "mine", "--seed", 2, "--parameters", 5, "--training-seconds", 1.5)
     ran = epignn("score", *files, *told, *about, "--json")
     assert ran.code == 0, ran.err
-    path = folder / "mine_seed2.json"
-    assert json.loads(ran.out)["record"] == str(path)
-    found = json.loads(path.read_text())
+    assert json.loads(ran.out)["record"] == str(folder / "records.jsonl")
+    (found,) = read_records(folder)
     assert (found["variant"], found["parameters"], found["training_seconds"]) == ("mine", 5, 1.5)
     assert [(cell["k"], cell["b"], cell["n"]) for cell in found["cells"]] == [(9, 3, 8), (12, 6, 8), (15, 8, 8)]
 
@@ -92,3 +93,18 @@ def test_files_that_are_not_there(epignn, made, tmp_path):
     (problems, _), (told, _) = made
     assert "cannot read it" in epignn("score", problems, tmp_path / "none.csv").err
     assert "Unknown calculus 'rcc9'" in epignn("score", problems, told, "--calculus", "rcc9").err
+
+
+@pytest.mark.parametrize("rows", ["prediction\n{}\n", "id,prediction\n{},DC\n"])
+def test_a_number_of_thousands_of_digits(epignn, tmp_path, rows):
+    problems, told = tmp_path / "a.csv", tmp_path / "b.csv"
+    problems.write_text(',edges,edge_labels,query_edge,query_label\n0,"[(0, 1)]","[\'EC\']","(0, 1)",EC\n')
+    told.write_text(rows.format("9" * 5000))
+    ran = epignn("score", problems, told)
+    assert (ran.code, ran.err.count("error: ")) == (2, 1)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_seconds_that_are_no_number(epignn, tmp_path, seconds):
+    ran = epignn("score", "a.csv", "b.csv", "--record", tmp_path, "--name", "x", "--training-seconds", seconds)
+    assert (ran.code, ran.err) == (2, f"error: --training-seconds takes a number, not {seconds}.\n")

@@ -83,6 +83,8 @@ def contents(folder: Path) -> dict[str, object]:
         name = str(path.relative_to(folder))
         if path.suffix == ".json":
             found[name] = without_times(json.loads(path.read_text()))  # which reads it: it is whole
+        elif path.suffix == ".jsonl":
+            found[name] = [without_times(json.loads(line)) for line in path.read_text().splitlines()]
         elif path.suffix not in (".png", ".log") and "lock" not in path.name:
             found[name] = path.read_bytes()
     return found

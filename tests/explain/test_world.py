@@ -48,7 +48,7 @@ def test_what_does_not_hold_is_red():
     dragged = World.from_dict({"kind": "points", "calculus": "point", "points": {"a": 0, "b": 2, "c": 1}})
     text = draw_world(dragged, network)
     assert texts(text)[:2] == ["1 of 2 facts do not hold", "in red: the names in these facts"]
-    assert texts(text)[-1] == "<(b, c)"
+    assert "<(b, c)" in texts(text)
     red = {e.text for e in ElementTree.fromstring(text).iter() if e.get("fill") == CLASH}
     assert red == {"1 of 2 facts do not hold", "b", "c"}
     assert draw_world(network.realise().world, network).count(CLASH) == 0
@@ -57,8 +57,8 @@ def test_what_does_not_hold_is_red():
 def test_many_facts_are_cut():
     network = consistent("point", np.random.default_rng(0), 30)
     text = draw_world(network.realise().world, network)
-    assert texts(text)[-1].endswith(" more")
-    assert len(texts(text)[-1]) < 140
+    [cut] = [line for line in texts(text) if line.endswith(" more")]
+    assert len(cut) < 140
 
 
 def test_a_world_of_something_else():

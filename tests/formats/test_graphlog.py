@@ -88,3 +88,10 @@ def test_the_suffix_chooses_the_reader(tmp_path):
     assert len(read_graphs(written(tmp_path, GRAPH, GRAPH, name="a.JSONL.gz"))) == 2
     with pytest.raises(BadFile, match=r"\.csv or \.jsonl"):
         read_graphs(tmp_path / "a.txt")
+
+
+def test_half_a_character_is_no_relation(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"edges": [[0, 1, "\\ud800"]], "query": [0, 1, "R"]}\n')
+    with pytest.raises(BadFile, match=r"a\.jsonl:1: half a surrogate pair is no text"):
+        read_graphs(path)

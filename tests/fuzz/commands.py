@@ -57,6 +57,7 @@ TOML = _each("""
     calculus show FILE --toml
     calculus show FILE --neighbours
     explain FILE a(x,_y)._b(y,_z) x z
+    refine FILE --out OUT
     close <(a,_b) --calculus FILE
     entails <(a,_b) <(a,_b) --calculus FILE
     realise <(a,_b) --calculus FILE

@@ -102,13 +102,13 @@ def test_mutated_runs(tries, epignn, tmp_path):  # noqa: F811
 
 def test_mutated_records(tries, tmp_path):
     records = Path(__file__).parents[2] / "results" / "rcc8"
-    contents = [path.read_bytes() for path in sorted(records.glob("*.json"))[:3]]
+    contents = (records / "records.jsonl").read_bytes().splitlines(keepends=True)[:3]
     folder = tmp_path / "results" / "rcc8"
     folder.mkdir(parents=True)
 
     def make(rng):
         data = mutated(rng.choice(contents), contents, rng)
-        (folder / "a.json").write_bytes(data)
+        (folder / "records.jsonl").write_bytes(data)
         return RECORDS[0], tmp_path / "results", "", data[:3000]
 
     tries(make)

@@ -215,6 +215,22 @@ def test_scores_are_minus_cross_entropies_summed_over_facets(batch):
     close(model(batch), expected, roundings=model.config.dim + 1)
 
 
+def test_free_states_are_compared_by_absolute_values_as_in_the_published_code():
+    """By loops over components; a component far below zero counts as likely."""
+    model = make(constrained=False, unconstrained="absolute", dim=8, facets=2)
+    states = torch.randn(5, 2, 4)
+    vectors = torch.softmax(model.relation_RFK, -1).detach().numpy()
+    expected = np.zeros((5, len(vectors)))
+    for n, state in enumerate(states.numpy()):
+        for r, vector in enumerate(vectors):
+            for f in range(2):
+                shares = np.abs(state[f]) / np.abs(state[f]).sum()
+                expected[n, r] += sum(v * np.log(t) for v, t in zip(vector[f], shares, strict=True))
+    assert np.allclose(model.state_scores(states).detach().numpy(), expected, atol=1e-5)
+    assert torch.equal(model.state_scores(states), model.state_scores(-states))
+    assert float(model.composition_FIJK.detach().abs().max()) < 0.6  # a_ij begin near zero
+
+
 @pytest.mark.parametrize("options", [{}, {"pooling": "mul", "rounds": "auto", "self_message": False}])
 def test_a_small_problem_is_learnt(options):
     graphs = prepare(problems(per_label=6))

@@ -118,7 +118,7 @@ def test_where_a_picture_cannot_go(tmp_path):
 
 GRIDS = replace(GRID, cells=((2, 1), (2, 3), (9, 1), (9, 3)), paper=MappingProxyType({}))
 MANY = replace(GRIDS, variants=tuple(Variant(f"row {n}", "rcc8", ("x",)) for n in range(6)))
-SHARED = replace(HOPS, variants=tuple(Variant(f"{n} rounds", "rcc8", test_rounds=n) for n in (5, 9)))
+SHARED = replace(HOPS, variants=tuple(Variant(f"{n} rounds", "rcc8", tested=(("rounds", n),)) for n in (5, 9)))
 ALL = ["accuracy.png", "accuracy_by_time.png", "parameters.png", "training_time.png"]
 
 

@@ -1,6 +1,5 @@
 """Suites: a record a run, taken up again; tables from records alone; every row's settings are valid."""
 
-import json
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -11,6 +10,7 @@ from epignn.errors import UnknownName
 from epignn.learn.config import load_experiment
 from epignn.models import LINKS
 from epignn.report.plan import Plan, experiment_of, rows_of
+from epignn.report.record import named_records, put_record
 from epignn.report.reproduce import follow, reproduce
 from epignn.report.suites import SUITES, Suite, Variant
 from epignn.report.tables import figures, markdown, rows, spread
@@ -35,9 +35,9 @@ def test_records_and_table(tmp_path):
     said = []
     records = reproduce("small", SMALL, [0, 1], tmp_path / "results", tmp_path / "runs", True, said.append)
     assert len(records) == 4
-    paths = sorted((tmp_path / "results" / "small-quick").glob("*.json"))
-    assert [path.name for path in paths] == ["one_seed0.json", "one_seed1.json", "two_seed0.json", "two_seed1.json"]
-    record = json.loads(paths[0].read_text())
+    kept = named_records(tmp_path / "results" / "small-quick")
+    assert list(kept) == ["one_seed0", "one_seed1", "two_seed0", "two_seed1"]
+    record = kept["one_seed0"]
     assert {"experiment", "seed", "commit", "torch", "numpy", "python", "cells", "training_seconds"} <= set(record)
     assert all(cell["closure"] == 1.0 for cell in record["cells"])
     said.clear()
@@ -67,7 +67,7 @@ def test_the_sixteen_ablations():
 def test_rows_by_their_words():
     links = SUITES["kgc"]
     assert [v.name for v in links.only("wn18rr:v1").variants] == [
-        f"wn18rr:v1 {r}" for r in ("paper", "best", "baselines")
+        f"wn18rr:v1 {r}" for r in ("paper", "best", "epignn", "baselines")
     ]
     assert [v.name for v in links.only("fb237:v2 best").variants] == ["fb237:v2 best", "fb237:v2 baselines"]
     assert len(links.only("paper").variants) == 16
@@ -86,15 +86,14 @@ def test_a_smoke_test_of_every_model_of_links_is_small(kind):
 
 def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):
     """Its experiment names the calculus, and the loss among the settings of training."""
-    path = tmp_path / "results" / "small-quick" / "one_seed0.json"
-    path.parent.mkdir(parents=True)
     experiment = load_experiment("rcc8-paper", ("training.epochs=2", "data.per_label=20")).to_dict()
     data, objective = experiment.pop("data"), experiment.pop("objective")
     experiment["data"] = {**data, "calculus": data.pop("task"), "source": "", "files": []}
     experiment["data"].pop("task", None)
     objective.pop("kind")
     experiment["training"] = {k: v for k, v in experiment["training"].items() if k != "patience"} | objective
-    path.write_text(json.dumps({"variant": "one", "experiment": experiment, "seed": 0, "cells": [{}]}))
+    told = {"variant": "one", "experiment": experiment, "seed": 0, "cells": [{}]}
+    put_record(tmp_path / "results" / "small-quick", "one_seed0", told)
     said = []
     one = replace(SMALL, variants=SMALL.variants[:1])
     reproduce("small", one, [0], tmp_path / "results", tmp_path / "runs", True, said.append)
@@ -132,7 +131,7 @@ def test_rows_of_one_model_are_one_job(tmp_path):
     jobs = Plan(rows).jobs
     assert len(jobs) == 2 * 3
     assert len({row.run for job in jobs for row in job}) == len(jobs)
-    assert sum(map(len, jobs)) == len(rows) == 2 * 9
+    assert sum(map(len, jobs)) == len(rows) == 2 * 10
 
 
 def test_the_plan_tells_what_is_left_and_how_long_it_takes(tmp_path):
@@ -140,12 +139,10 @@ def test_the_plan_tells_what_is_left_and_how_long_it_takes(tmp_path):
     assert plan.text(2).startswith(
         "4 runs, 0 of them recorded already; 4 models to train or test, 2 at a time: of 4"
     )
-    path = tmp_path / "1" / "small-quick" / "one_seed0.json"
-    path.parent.mkdir(parents=True)
     experiment = plan.rows[0].experiment().to_dict()
     cells = [{"answer_cpu_seconds": 50.0}, {"answer_cpu_seconds": 50.0}]
     record = {"variant": "one", "experiment": experiment, "seed": 0, "training_seconds": 500.0, "cells": cells}
-    path.write_text(json.dumps(record))
+    put_record(tmp_path / "1" / "small-quick", "one_seed0", record)
     plan = _plan(SMALL, tmp_path, "1")
     assert plan.seconds() == (600.0, 2)
     assert plan.text(1) == (
@@ -159,4 +156,4 @@ def test_a_run_that_fails_is_told_when_the_others_are_done(tmp_path):
     suite = replace(SMALL, variants=(bad, SMALL.variants[0]))
     with pytest.raises(JobsFailed, match="1 of 2 runs failed: training diverged"):
         reproduce("small", suite, [0], tmp_path / "results", tmp_path / "runs", True, lambda text: None)
-    assert (tmp_path / "results" / "small-quick" / "one_seed0.json").exists()
+    assert list(named_records(tmp_path / "results" / "small-quick")) == ["one_seed0"]

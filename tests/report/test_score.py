@@ -94,7 +94,7 @@ def told():
 
 def test_a_record_can_be_shown(told, tmp_path):
     path = record(tmp_path / "rcc8", "my model, large", told, seed=3, parameters=7, training_seconds=None)
-    assert path == tmp_path / "rcc8" / "my_model_large_seed3.json"
+    assert path == tmp_path / "rcc8" / "records.jsonl"
     (found,) = read_records(tmp_path / "rcc8")
     assert (found["variant"], found["seed"], found["outside"], found["parameters"]) == (
         "my model, large",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from epignn.errors import UnknownName
-from epignn.report.record import read_records
+from epignn.report.record import put_record, read_records
 from epignn.report.shown import record_dict, recorded_suites, suite_of, table_of
 from epignn.report.suites import SUITES
 
@@ -24,7 +24,7 @@ def test_a_folder_of_something_else_is_passed_over(tmp_path):
     (tmp_path / "rcc8").mkdir()
     (tmp_path / "other").mkdir()
     assert recorded_suites(tmp_path) == {}
-    (tmp_path / "rcc8" / "x.json").write_text('{"variant": "rcc8"}', encoding="utf-8")
+    put_record(tmp_path / "rcc8", "x", {"variant": "rcc8"})
     assert recorded_suites(tmp_path) == {"rcc8": (SUITES["rcc8"], 1)}
 
 

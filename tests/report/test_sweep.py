@@ -173,3 +173,27 @@ def test_bad_spaces(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(BadFile, match=message):
         read_space(path).check(str(path))
+
+
+@pytest.mark.parametrize(
+    "journal",
+    ["{", "\0\0\n", "[]\n", '{"op_code":99}\n', "[" * 100_000 + "\n"],
+    ids=["cut", "nul", "list", "other", "deep"],
+)
+def test_a_journal_that_is_broken(tmp_path, journal):
+    (tmp_path / "study.journal").write_text(journal + '{"op_code"\n{}\n')
+    with pytest.raises(BadFile, match=r"study.journal: cannot be read as the journal of a study"):
+        sweep(SPACE, trials=1, seed=3, out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "tried",
+    ["[2024-01-01]", "[nan]", "{ low = 0.1, high = inf }", "{ low = 0.1, high = 0.2, step = 0.0 }",
+     "{ low = 0.1, high = 0.2, step = 5.0 }", "{ low = 0.1, high = 0.2, step = 0.01, log = true }",
+     "{ low = 1, high = 4, step = 0.5 }"],
+)  # fmt: skip
+def test_what_cannot_be_tried_is_refused(tmp_path, tried):
+    path = tmp_path / "space.toml"
+    path.write_text(f'experiment = "rcc8"\n[space]\ntraining.learning_rate = {tried}\n')
+    with pytest.raises(BadFile, match=r"space.toml: training.learning_rate: "):
+        read_space(path)

@@ -1,12 +1,12 @@
 """The search of settings: the recipe first, larger graphs as judges, and nothing run twice."""
 
-import json
 import tomllib
 from pathlib import Path
 
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.models.epignn import EpiGNNConfig
+from epignn.report.record import named_records
 from epignn.report.tune import choices, tune
 from epignn.tasks.own import Files
 from epignn.tasks.star import LARGER, Star, generated
@@ -47,7 +47,7 @@ def test_a_search_keeps_the_best_and_is_not_run_twice(tmp_path):
     kept = tomllib.loads((tmp_path / "Path.toml").read_text())
     wanted = [f"{section}.{key}" for section, entries in kept.items() for key in entries]
     assert sorted(wanted) == sorted(text.partition("=")[0] for text in record["best"]["settings"])
-    before = json.loads((tmp_path / "Path.json").read_text())["trials"]
+    before = named_records(tmp_path)["Path"]["trials"]
     assert tune("rcc8", MODEL, out=tmp_path, say=said.append, **SMALL)["trials"] == before
     assert len([line for line in said if "epoch" not in line]) == 3  # nothing is run twice
     assert len(said) == 3 + 3  # every epoch of a trial that is run is told

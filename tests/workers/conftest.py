@@ -32,6 +32,7 @@ def nodes(count: int) -> Iterator[Any]:
     made = Cluster()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("RAY_worker_niceness", "0")  # on a busy machine, workers that give way to all others starve
         try:
             while len(made.list_all_nodes()) < count:
                 _add(made)

@@ -2,14 +2,17 @@
 
 import os
 import signal
+import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from epignn.errors import BadArgument
-from epignn.workers import Shared
+from epignn.workers import Shared, Workers
 
 
 class Once(NamedTuple):
@@ -76,3 +79,49 @@ def slow(asked: tuple[Path, int, float], tell):
     (folder / f"begun_{number}").write_text(str(os.getpid()))
     time.sleep(seconds)
     return number
+
+
+def thing(number, tell):
+    """Gives what cannot be sent."""
+    return object()
+
+
+def tell_thing(number, tell):
+    """Tells what cannot be sent."""
+    tell(object())
+
+
+class Dies(NamedTuple):
+    """A job that is killed in the middle of its first try, if nobody was killed before."""
+
+    mark: Path
+    job: Callable[..., Any]
+    argument: Any
+
+
+def dies_once(asked: Dies, tell):
+    """Another thread kills this process while it works; the mark tells that it did."""
+    if not asked.mark.exists():
+        threading.Thread(target=_kill, args=(asked.mark,), daemon=True).start()
+    return asked.job(asked.argument, tell)
+
+
+def _kill(mark: Path) -> None:
+    time.sleep(0.01)
+    with suppress(FileExistsError):
+        mark.touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Dying:
+    """Workers of whom one is killed in the middle of a job."""
+
+    def __init__(self, workers: Workers, mark: Path) -> None:
+        self.workers, self.mark, self.count = workers, mark, workers.count
+
+    def outcomes(self, job, numbered, tell):
+        told = [(number, Dies(self.mark, job, argument)) for number, argument in numbered]
+        return self.workers.outcomes(dies_once, told, tell)
+
+    def share(self, arrays, folder):
+        return self.workers.share(arrays, folder)

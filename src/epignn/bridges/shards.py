@@ -15,7 +15,7 @@ from typing import Any
 
 from epignn.errors import BadArgument, BadFile
 from epignn.extras import optional
-from epignn.files import json_text, load_json, make_folder, read_text, write_text, writing
+from epignn.files import foreign, json_text, load_json, make_folder, read_text, write_text, writing
 
 Columns = Mapping[str, Sequence[Any]]
 ABOUT = "about.json"
@@ -125,6 +125,8 @@ class Shards:
 
     def _begin(self, about: dict[str, Any]) -> None:
         place = self.folder / ABOUT
+        if self.folder.is_symlink():  # somebody laid it there; what it leads to is not ours to fill and to remove
+            raise BadArgument(f"{self.folder} is a link; remove it, or choose another name with --out.")
         if not place.exists():
             make_folder(self.folder)
             write_text(place, json_text(about) + "\n")
@@ -151,9 +153,14 @@ class Shards:
         for place in places:
             if not place.exists():
                 raise BadFile("a part of the table is missing; run the same command again.", str(place))
-        with writing(self.out) as part:
+        with (
+            foreign(str(self.folder), "the parts of this table; delete it to begin anew"),
+            writing(self.out) as part,
+        ):
             self._join(places, part)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(
+            self.folder, ignore_errors=True
+        )  # the table is there; what is left of the parts is not needed
 
     def _place(self, number: int) -> Path:
         return self.folder / f"{number:06}{self.suffix}"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -12,10 +13,14 @@ import numpy as np
 from epignn.calculus.network import COLUMNS, Network
 from epignn.errors import BadArgument, lookup, unknown
 from epignn.extras import optional
-from epignn.files import write_text, writing
+from epignn.files import shown, write_text, writing
 from epignn.formats.networks import WRITERS
 from epignn.formats.rows import text_of_rows
 
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What cannot stand in XML, and so not in a file of Excel."""
+MOST_CHARACTERS = 32_767
+"""Of a cell of Excel; what is longer would be cut without a word."""
 SUFFIXES = MappingProxyType({".csp": "csp", ".json": "json", ".txt": "facts", ".facts": "facts", ".pl": "facts"})
 
 
@@ -23,10 +28,13 @@ def column(frame: Any, name: str) -> Any:
     """A column of a data frame of pandas or polars.
 
     Raises:
-        BadArgument: it is not there; with the near miss.
+        BadArgument: it is not there, with the near miss; or there are two of this name.
     """
-    if name not in list(frame.columns):
-        raise BadArgument(str(unknown("column", name, map(str, frame.columns))))
+    columns = list(frame.columns)
+    if name not in columns:
+        raise BadArgument(str(unknown("column", name, map(str, columns))))
+    if columns.count(name) > 1:
+        raise BadArgument(f"{columns.count(name)} columns are called {name!r}; rename all but one.")
     return frame[name]
 
 
@@ -62,9 +70,28 @@ def _parquet(network: Network, path: Path) -> None:
 def _excel(network: Network, path: Path) -> None:
     if len(network) >= 1 << 20:
         raise BadArgument(f"{len(network):,} facts are more than a sheet of Excel holds; write .csv or .parquet.")
-    optional("openpyxl", "writing Excel")
-    with path.open("wb") as file:  # by its name, pandas would not know what to write
-        network.to_pandas().to_excel(file, index=False, engine="openpyxl")
+    openpyxl, cells = (optional(name, "writing Excel") for name in ("openpyxl", "openpyxl.cell"))
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("facts")
+
+    def cell(text: str) -> Any:
+        """A text as it is: one that begins with = would be a formula, one such as #N/A an error."""
+        if NOT_XML.search(text):
+            raise BadArgument(f"{shown(text[:80])} has a control character, which Excel cannot hold; write .csv.")
+        if len(text) > MOST_CHARACTERS:
+            raise BadArgument(f"{shown(text[:40])}… is longer than a cell of Excel holds; write .csv.")
+        if not text.startswith(("=", "#")):
+            return text
+        found = cells.WriteOnlyCell(sheet, text)
+        found.data_type = "s"
+        return found
+
+    masks, sets = network.distinct_sets()
+    names, relations = [*map(cell, network.names)], [network.calculus.format(mask) for mask in masks]
+    sheet.append(COLUMNS)
+    for row in zip(network.heads.tolist(), sets.tolist(), network.tails.tolist(), strict=True):
+        sheet.append((names[row[0]], relations[row[1]], names[row[2]]))
+    book.save(path)
 
 
 def _arrays(network: Network, path: Path) -> None:

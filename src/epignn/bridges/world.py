@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from epignn.calculus.network import Network
 from epignn.errors import BadFile, unknown
 from epignn.formats.raw import RawNetwork
+from epignn.formats.wording import Source, spoken
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +91,8 @@ class Refuted:
 
     Attributes:
         line: where it was made; 0 where the file has no lines.
-        claim: what was said, as text.
-        truth: what is so, as text.
+        claim: what was said, as it is written.
+        truth: what is so, in the same words.
         head, tail: of whom.
     """
 
@@ -102,7 +103,7 @@ class Refuted:
     tail: str
 
     def __str__(self) -> str:
-        return f"{f'line {self.line}: ' if self.line else ''}{self.claim} is not so: {self.truth}"
+        return f"{self.claim} is not so: {self.truth}"
 
 
 def refuted(world: World, claims: Network, raw: RawNetwork, file: str) -> list[Refuted]:
@@ -116,7 +117,8 @@ def refuted(world: World, claims: Network, raw: RawNetwork, file: str) -> list[R
         for name in (claims.names[end] for end in ends):
             if name not in network._positions:
                 raise BadFile(str(unknown("entity", name, network.names)), file, raw.place(f).line)
-    calculus, found = network.calculus, []
+    calculus, found, source = network.calculus, [], Source(raw, file)
+    words = spoken(calculus, source.names())
     truths = {
         (i, j): mask
         for i, j, mask in zip(network.heads.tolist(), network.tails.tolist(), network.masks.tolist(), strict=True)
@@ -131,6 +133,6 @@ def refuted(world: World, claims: Network, raw: RawNetwork, file: str) -> list[R
         else:
             truth = calculus.converse(truths.get((j, i), calculus.converse(world.otherwise)))
         if not truth & int(claims.masks[f]):
-            told = f"{calculus.format(truth)}({fact.head}, {fact.tail})"
-            found.append(Refuted(raw.place(f).line, str(fact), told, fact.head, fact.tail))
+            told = f"{words.format(truth)}({fact.head}, {fact.tail})"
+            found.append(Refuted(raw.place(f).line, source.written(fact), told, fact.head, fact.tail))
     return found

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from epignn.calculus.algebra import Calculus
+from epignn.calculus.algebra import Calculus, members
 
 _RCC8 = {
     "DC": "{a} is apart from {b}",
@@ -98,6 +98,22 @@ MEANINGS = MappingProxyType(
     }
 )
 """Sentences by calculus and relation; terms of kinship need none of their own."""
+
+
+MOST_KEYS = 13
+"""So many lines are enough for the key of a drawing."""
+
+
+def key(calculus: Calculus, mask: int) -> list[str]:
+    """What the relations of a set mean, a line each, for the key of a drawing; none where nothing is known.
+
+    >>> from epignn.calculus import load
+    >>> key(load("rcc8"), 0b11)
+    ['DC: a is apart from b', 'EC: a touches b from outside']
+    """
+    known = MEANINGS.get(calculus.name, {})
+    told = [(calculus.format(1 << r), known.get(calculus.relations[r], "")) for r in members(mask)]
+    return [f"{word}: {sentence.format(a='a', b='b')}" for word, sentence in told[:MOST_KEYS] if sentence]
 
 
 def meanings(calculus: Calculus) -> dict[str, str]:

@@ -27,11 +27,15 @@ SMALL = 16
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact as text: one of the relations holds from head to tail."""
+    """One fact as text: one of the relations holds from head to tail.
+
+    `number` is that of the fact among those of its network, by which it is found in a file.
+    """
 
     relations: str
     head: str
     tail: str
+    number: int = field(default=-1, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.relations}({self.head}, {self.tail})"
@@ -116,6 +120,7 @@ class Network:
             self.calculus.format(int(self.masks[f])),
             self.names[self.heads[f]],
             self.names[self.tails[f]],
+            int(f),
         )
 
     def triple(self, f: int) -> tuple[str, tuple[str, ...], str]:

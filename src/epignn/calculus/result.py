@@ -114,8 +114,13 @@ class Result:
 
     def _kept(self, i: int, j: int) -> int | None:
         """The set that the algorithm kept from i to j."""
+        n = len(self.network.names)
+        if len(self.masks) == n * (n - 1) // 2 and i < j:  # of all pairs, row by row, the place can be told
+            place = i * (2 * n - i - 1) // 2 + j - i - 1
+            if self.first[place] == i and self.second[place] == j:
+                return int(self.masks[place])
         pairs, masks = self._by_pair
-        pair = i * len(self.network.names) + j
+        pair = i * n + j
         place = int(np.searchsorted(pairs, pair))
         return int(masks[place]) if place < len(pairs) and pairs[place] == pair else None
 
@@ -125,10 +130,13 @@ class Result:
         calculus = self.network.calculus
         if i == j:
             return calculus.identity_mask
-        if (kept := self._kept(i, j)) is not None:
-            return kept
-        turned = self._kept(j, i)
-        return calculus.anything if turned is None else calculus.converse(turned)
+        low, high = (i, j) if i < j else (j, i)
+        kept = self._kept(low, high)
+        if kept is None and (turned := self._kept(high, low)) is not None:
+            kept = calculus.converse(turned)
+        if kept is None:
+            return calculus.anything
+        return kept if low == i else calculus.converse(kept)
 
     def relations(self, head: str, tail: str) -> tuple[str, ...]:
         """What may hold from head to tail, as names; `mask` gives the same set as bits.
@@ -235,13 +243,16 @@ def doubt(calculus: Calculus, search: str = "search") -> str:
     return "whether closure finds every one is not known of this calculus"
 
 
-def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
-    """The pairs of a square matrix with `first < second`."""
-    size = len(matrix)
+def triangle_ends(size: int) -> tuple[Indices, Indices]:
+    """The pairs of so many entities with `first < second`, row by row."""
     places = np.arange(size, dtype=np.int32)
     if size < 2:
-        return places[:0], places[:0], matrix.ravel()[:0]
+        return places[:0], places[:0]
     # Row by row: the indices of numpy's own function take twice the memory of the result.
-    first = np.repeat(places, size - 1 - places)
-    second = np.concatenate([places[i + 1 :] for i in range(size - 1)])
-    return first, second, np.concatenate([matrix[i, i + 1 :] for i in range(size - 1)])
+    return np.repeat(places, size - 1 - places), np.concatenate([places[i + 1 :] for i in range(size - 1)])
+
+
+def upper_triangle(matrix: Masks) -> tuple[Indices, Indices, Masks]:
+    """The pairs of a square matrix with `first < second`."""
+    rows = [matrix[i, i + 1 :] for i in range(len(matrix))]
+    return *triangle_ends(len(matrix)), np.concatenate(rows) if rows else matrix.ravel()

@@ -1,7 +1,8 @@
 """The command line: parse, call one library function, print.
 
 Exit codes: 0 answered, 1 inconsistent or not entailed, 2 bad input, 3 undecided within the limits that were set,
-70 a fault of epignn itself, 130 stopped by Ctrl-C, 143 ended from outside (SIGTERM).
+70 a fault of epignn itself, 130 stopped by Ctrl-C, 141 nobody reads the answer (SIGPIPE), 143 ended from outside
+(SIGTERM).
 """
 
 import os
@@ -21,8 +22,8 @@ SEVERAL = ("--k", "--b")
 """Options that take several numbers."""
 SYMBOLIC = frozenset({"calculus", "check", "close", "entails", "explain", "export", "info", "realise", "relate"})
 """Commands that multiply no matrices."""
-BAD_INPUT, FAULT, INTERRUPTED, ENDED = 2, 70, 130, 143
-"""Exit codes, the last three as shells and `sysexits.h` have them."""
+BAD_INPUT, FAULT, INTERRUPTED, UNREAD, ENDED = 2, 70, 130, 141, 143
+"""Exit codes, the last four as shells and `sysexits.h` have them."""
 
 
 def spread(arguments: list[str]) -> list[str]:
@@ -63,7 +64,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _leave("stopped", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has gone, as in `epignn … | head`
-        _leave("", 1)
+        _leave("", UNREAD)
     except EpignnError as error:
         _leave(f"error: {error}", BAD_INPUT)
     except ModuleNotFoundError as error:  # a library that only some commands need
@@ -103,6 +104,10 @@ def _run() -> int:
         sys.stdout.flush()
     except typer.Abort as error:
         raise KeyboardInterrupt from error
+    except SystemExit as ended:  # the parser's own way to end when nobody reads; commands return their codes
+        if ended.code == 1:
+            raise BrokenPipeError from ended
+        raise
     except Exception as error:
         # What the parser refuses; typer has no public name for it, and has moved it from version to version.
         if not hasattr(error, "format_message") or not hasattr(error, "message"):

@@ -22,6 +22,7 @@ COMMANDS = MappingProxyType(
         "profile": "profile.profile",
         "ask": "ask.ask",
         "distil": "distil.distil",
+        "refine": "refine.refine",
         "reproduce": "reproduce.reproduce",
         "sweep": "sweep.sweep",
         "tune": "tune.tune",

@@ -4,17 +4,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from epignn.cli.facts import note_alike
 from epignn.cli.limits import Memory, Seconds, limited
 from epignn.cli.output import emit_json, say
 
 if TYPE_CHECKING:
+    from epignn.calculus.algebra import Calculus
+    from epignn.formats.told import Told
     from epignn.reason.answer import Answer
 
 
 def ask(
     facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
-    head: Annotated[str, typer.Argument(help="What may hold from this entity …")],
-    tail: Annotated[str, typer.Argument(help="… to this one?")],
+    head: Annotated[str, typer.Argument(help="The first entity of the question: what may hold from it …")],
+    tail: Annotated[str, typer.Argument(help="… to this one, the second?")],
     model: Annotated[
         str | None, typer.Option(help="A model; by default the shipped one for the facts' calculus.")
     ] = None,
@@ -26,31 +29,40 @@ def ask(
 
     Where they disagree, it is said. Of a model whose relations no calculus knows, there is no exact answer.
     """
+    from epignn.calculus import load
     from epignn.formats.told import Told
     from epignn.reason.ask import ask
 
     with limited(seconds, memory, as_json):
-        found = ask(Told.read(facts), head, tail, model)
+        told = Told.read(facts)
+        note_alike(told)
+        found = ask(told, head, tail, model)
     if as_json:
         emit_json(found.to_dict())
     else:
+        words = told.spoken(load(found.calculus)) if found.calculus else None
         for who, answer in (("neural", found.neural), ("learnt", found.learnt), ("exact", found.exact)):
             if answer is not None:
-                say(f"{who}  ".ljust(8) + _words(answer, f"({head}, {tail})"))
+                say(f"{who}  ".ljust(8) + _line(answer, f"({head}, {tail})", words, told))
         if found.differences:
             say(" ".join(found.differences))
     if found.exact is not None and not found.exact.consistent:
         raise typer.Exit(1)
 
 
-def _words(answer: "Answer", pair: str) -> str:
+def _line(answer: "Answer", pair: str, words: "Calculus | None", told: "Told") -> str:
+    """An answer in the words of the facts, where a calculus knows these."""
+
+    def called(relations: str) -> str:
+        return relations if words is None else words.format(words.parse(relations))
+
     if answer.reason:
         return answer.reason
     if answer.consistent is False:
-        return "the facts contradict each other: " + ", ".join(map(str, answer.conflict))
+        return "the facts contradict each other: " + ", ".join(map(told.source().fact, answer.conflict))
     if answer.relation == "*":
-        return f"anything may hold of {pair}"
+        return f"nothing follows: any relation may hold of {pair}"
     if answer.probability is None:
-        return f"{answer.relation}{pair}"
-    likely = f"{answer.relation}{pair} with probability {answer.probability:.3f}"
-    return f"{likely}; next {answer.runner_up} with {answer.runner_up_probability:.3f}"
+        return f"{called(answer.relation)}{pair}"
+    likely = f"{called(answer.relation)}{pair} with probability {answer.probability:.3f}"
+    return f"{likely}; next {called(answer.runner_up or '')} with {answer.runner_up_probability:.3f}"

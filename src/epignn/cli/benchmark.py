@@ -109,7 +109,8 @@ def check(
     ] = None,
     algorithm: Annotated[str, typer.Option(help="closure, directional or dpc.")] = "closure",
     against: Annotated[
-        Path | None, typer.Option(help="A map or a table of events that the claims of the files are held against.")
+        Path | None,
+        typer.Option(help="A map or a table of events that may contradict the statements of the files."),
     ] = None,
     name: Name = "",
     start: Start = "start",
@@ -126,9 +127,9 @@ def check(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Check benchmark files: is every label entailed by its facts? Exit code 1 if one is not.
+    """Check benchmark files: does every label follow from its facts? Exit code 1 if one does not.
 
-    With --against, check claims: which does a map, or a table of events, refute?
+    With --against, check statements instead: which of them does a map, or a table of events, contradict?
     """
     from epignn.data.prove import METHODS
 

@@ -11,7 +11,7 @@ from epignn.calculus.laws import laws_of
 from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.cli.output import emit_json, emit_text, matrix, say, table
+from epignn.cli.output import emit_json, emit_text, matrix, say, svg_name, table
 from epignn.errors import BadArgument
 
 app = typer.Typer(
@@ -43,10 +43,12 @@ def show(
         bool, typer.Option("--toml", help="Print it as a calculus file, to start your own from.")
     ] = False,
     near: Annotated[
-        bool, typer.Option("--neighbours", help="Which relation can follow on which when things move a little.")
+        bool,
+        typer.Option("--neighbours", help="Show which relation can turn into which when things move a little."),
     ] = False,
     svg: Annotated[
-        Path | None, typer.Option(help="Draw the neighbours as a picture, to this file; goes with --neighbours.")
+        Path | None,
+        typer.Option(metavar="FILE.svg", help="With --neighbours: draw them as a picture.", callback=svg_name),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, say, table
+from epignn.cli.output import SMOKE, emit_json, say, table
 
 FACTS = "ec(harbour, old town). ntpp(old town, city). tppi(harbour, pier). po(pier, city)"
 QUESTION = ("harbour", "city")
@@ -17,7 +17,9 @@ CELLS = [(k, b) for k in range(2, 10) for b in (1, 2, 3)]
 def demo(
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
     seed: Annotated[int, typer.Option(help="The seed of the training run.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A smoke test on little data.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smoke test on little data; its figures are not to be compared.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Generate RCC-8 problems, train a model on small ones, test it on larger ones, and ask it a question."""
@@ -64,6 +66,7 @@ def demo(
         cells = list(results.values())
         emit_json(
             {
+                **({"note": SMOKE} if quick else {}),
                 "average": average,
                 "training_seconds": seconds,
                 "cells": cells,
@@ -83,8 +86,11 @@ def demo(
     ]
     table(("accuracy", "b = 1", "b = 2", "b = 3", "exact closure"), rows)
     hardest = results[9, 3]["accuracy"]
-    say(f"Average {average:.3f} (paper {paper['average']:.2f}).")
-    say(f"k = 9, b = 3: {hardest:.3f} (paper {paper['k=9 b=3']:.2f}).")
+    if quick:
+        say(f"Average {average:.3f}; k = 9, b = 3: {hardest:.3f}. {SMOKE}")
+    else:
+        say(f"Average {average:.3f} (paper {paper['average']:.2f}).")
+        say(f"k = 9, b = 3: {hardest:.3f} (paper {paper['k=9 b=3']:.2f}).")
     say(f"The picture is in {out}.")
     say()
     say(f"A question: {FACTS}.")

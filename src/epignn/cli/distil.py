@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epignn.cli.output import emit_json, progress, say, table
+from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
     from epignn.distil.calculus import Distilled
     from epignn.distil.induce import DistilledRules
+    from epignn.workers import Workers
 
 SHOWN = 10
 """Rules that are printed; the file has all."""
@@ -45,6 +47,8 @@ def distil(
         str,
         typer.Option(help="calculus, rules, or auto: a calculus if the model was trained on one, else rules."),
     ] = "auto",
+    workers: WorkersOption = "1",
+    ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Write down what a model has learnt, for exact reasoning: a calculus (composition table), or rules.
@@ -56,6 +60,7 @@ def distil(
     from epignn.distil.induce import DistilledRules
     from epignn.distil.learnt import KINDS, distil_trained, examples, kind_of, save, task_of
     from epignn.learn.checkpoint import load_model
+    from epignn.workers import workers_of
 
     if kind not in ("auto", *KINDS):
         raise BadArgument(f"--kind must be auto, {' or '.join(KINDS)}, not {kind!r}.")
@@ -68,7 +73,8 @@ def distil(
 
         if weights_only or kind not in ("auto", "rules"):
             raise BadArgument("what a model of links has learnt are rules, and a graph tells how often they hold.")
-        return distil_rules(trained, files, out or Path("rules.tsv"), as_json)
+        with workers_of(workers, ray_address) as them:
+            return distil_rules(trained, files, out or Path("rules.tsv"), as_json, them)
     task_of(trained)
     kind = kind_of(trained.experiment) if kind == "auto" else kind
     path = out or Path(f"{kind}.toml")
@@ -76,8 +82,11 @@ def distil(
         raise BadArgument(f"--out must be a .toml file in a folder that is there, not {path}.")
     with progress("training data") as report:
         graphs = None if weights_only else examples(trained, files, report)
-    with progress("tables tried" if kind == "calculus" else "rules") as report:
-        found = distil_trained(trained, graphs, kind, path.stem, report)
+    with (
+        workers_of(workers, ray_address) as them,
+        progress("tables tried" if kind == "calculus" else "rules") as report,
+    ):
+        found = distil_trained(trained, graphs, kind, path.stem, report, them)
     save(found, path)
     if isinstance(found, DistilledRules):
         _show_rules(found, trained.name, path, as_json)
@@ -120,12 +129,12 @@ def _show_rules(found: "DistilledRules", model: str, out: Path, as_json: bool) -
     table(("rule", "weight", "support", "confidence"), rows)
 
 
-def evaluate_exact(path: Path, files: list[Path], as_json: bool) -> None:
+def evaluate_exact(path: Path, files: list[Path], as_json: bool, workers: "Workers") -> None:
     """Evaluate a calculus or rules on files, as `epignn evaluate` does a model."""
     from epignn.distil.evaluate import exact_results
 
     with progress("files") as report:
-        results = exact_results(path, files, report)
+        results = exact_results(path, files, report, workers)
     if as_json:
         emit_json({"model": str(path), "results": results})
         return

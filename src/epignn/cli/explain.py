@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from epignn.cli.facts import note_alike
 from epignn.cli.limits import Memory, Seconds, limited
-from epignn.cli.output import emit_json, say, table, working
+from epignn.cli.output import emit_json, say, svg_name, table, working
 from epignn.files import write_text
 
 
@@ -18,23 +19,28 @@ def explain(
         ),
     ],
     facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
-    head: Annotated[str, typer.Argument(help="What may hold from this entity …")],
-    tail: Annotated[str, typer.Argument(help="… to this one, and why?")],
+    head: Annotated[str, typer.Argument(help="The first entity of the question: what may hold from it …")],
+    tail: Annotated[str, typer.Argument(help="… to this one, the second, and why?")],
     exact: Annotated[
         bool, typer.Option("--exact", help="Take MODEL for the name of a calculus, and reason by its exact table.")
     ] = False,
     threshold: Annotated[
-        float, typer.Option(help="A relation of at least this probability may still hold, for a model.")
+        float, typer.Option(help="For a model: relations of at least this probability count as possible.")
     ] = 0.05,
     rounds: Annotated[
-        int | None, typer.Option(min=0, help="Show so many rounds of states; all if left out.")
+        int | None, typer.Option(min=0, help="How many rounds of the table of states to show; all if left out.")
     ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture here.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw a picture here.", callback=svg_name)
+    ] = None,
+    proof_alone: Annotated[
+        bool, typer.Option("--proof-alone", help="Draw the facts of the proof alone, not the others in grey.")
+    ] = False,
     seconds: Seconds = None,
     memory: Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Explain an answer: what excludes each other relation, a checked proof, the fewest facts that give it, states.
+    """Explain an answer: why no other relation can hold, a proof that was checked, and the fewest facts it needs.
 
     Exit code 1 if the facts contradict each other; the clash is then what is explained.
     """
@@ -45,14 +51,17 @@ def explain(
     from epignn.reason import load
 
     with working("explaining"), limited(seconds, memory, as_json):
+        told = Told.read(facts)
+        note_alike(told)
         reasoner = load(model, exact, threshold=threshold)
-        found = reasoner.explain(reasoner.read(Told.read(facts)), head, tail)
+        reasoner = reasoner if as_json else reasoner.worded(told)
+        found = reasoner.explain(reasoner.read(told), head, tail)
     if svg is not None:
-        write_text(svg, draw(found))
+        write_text(svg, draw(found, proof_alone))
     if as_json:
         emit_json({"model": model, **found.to_dict()})
     else:
-        for line in lines(found):
+        for line in lines(found, told.source().fact):
             say(line)
         title, columns, rows = states(found, rounds)
         if rows:

@@ -46,7 +46,11 @@ def families(
     ] = "",
     revisits: Annotated[bool, typer.Option("--revisits", help="Walks may meet somebody twice.")] = False,
     by: Annotated[
-        str, typer.Option(help="How labels follow: rules (as published), entailed, or true (not at all).")
+        str,
+        typer.Option(
+            help="Which labels there are: rules, what the rules of the published data derive; entailed, what "
+            "follows in every family; or true, what holds in the family of the walk, which most facts leave open."
+        ),
     ] = "rules",
     split: Annotated[str, typer.Option(help="What file names end in, such as train or test.")] = "test",
     overwrite: Overwrite = False,
@@ -72,7 +76,9 @@ def world(
     out: Out,
     like: Annotated[
         int | None,
-        typer.Option(help="A world of Graphlog to be like: 6, 7, 8, 11 or 32; others may be overridden."),
+        typer.Option(
+            help="Take the sizes of this world of Graphlog: 6, 7, 8, 11 or 32. Options below change them."
+        ),
     ] = None,
     seed: Seed = 0,
     classes: Annotated[int | None, typer.Option(help="Relations that are asked for.")] = None,

@@ -15,10 +15,12 @@ import typer
 from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
 from epignn.cli.workers import PANEL, RayAddress, WorkersOption
 from epignn.errors import BadArgument
+from epignn.files import name_a_file
 
 if TYPE_CHECKING:
     from epignn.learn.checkpoint import Trained
     from epignn.learn.fit import Epoch
+    from epignn.learn.members import Member
     from epignn.learn.objectives.api import Objective
     from epignn.learn.run import Run
     from epignn.workers import Workers
@@ -43,6 +45,17 @@ Track = Annotated[
     ),
 ]
 LINKS = "Link prediction"
+Pruned = Annotated[
+    float,
+    typer.Option(
+        min=0.0001,
+        max=1,
+        metavar="SHARE",
+        help="Let passes of EpiGNN follow at most this share of all entities, those nearest to the head: faster on "
+        "large graphs, and below 1 not exact.",
+        rich_help_panel=LINKS,
+    ),
+]
 
 
 def train(
@@ -76,14 +89,15 @@ def train(
     track: Track = None,
     code: Code = [],
     workers: Annotated[
-        int,
+        str,
         typer.Option(
-            min=1,
-            help="Processes that share every step, of this machine; worthwhile where a step is long. torchrun "
-            "starts them on several machines.",
+            metavar="N|auto|ray",
+            help="Processes that share every step: so many of this machine, auto for one on each core, or ray for "
+            "all cores of a Ray cluster. It is worthwhile where a step is long.",
             rich_help_panel=PANEL,
         ),
-    ] = 1,
+    ] = "1",
+    ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Train a model: weights, config and the state to resume from go to a run folder."""
@@ -92,17 +106,29 @@ def train(
     from epignn.learn.config import experiment_for
     from epignn.learn.group import group
     from epignn.learn.launch import launch
-    from epignn.learn.run import objective_of
+    from epignn.learn.members import Member
+    from epignn.learn.run import files_of, objective_of
     from epignn.learn.run import train as train_run
     from epignn.report.record import circumstances
+    from epignn.workers import is_cluster, workers_of
 
     torch.set_num_threads(threads)
     chosen = [*settings, *([f"model.kind={json.dumps(model)}"] if model is not None else [])]
     experiment = experiment_for(what, chosen, calculus, preset, code)
-    named = [experiment.model.kind, experiment.data.task, experiment.objective.kind]
-    files: list[Path | str] = [*code, *(name.rpartition(":")[0] for name in named if ".py:" in name)]
-    if workers > 1 and "RANK" not in os.environ:
-        raise typer.Exit(launch(workers, sys.argv[1:], threads))
+    files = files_of(experiment, code)
+    record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
+    if files_read := experiment.data.sources():
+        record["files"] = files_read
+    anew = False
+    if "RANK" not in os.environ:  # else this is one of the processes
+        with workers_of(workers, ray_address) as processes:
+            if is_cluster(workers, ray_address):
+                if track is not None:
+                    raise BadArgument("--track follows a run of this machine; leave it out on a cluster.")
+                asked = what, tuple(chosen), calculus, preset, tuple(code)
+                anew = _train_on_cluster(processes, Member(*asked, seed, out, device, threads, record))
+            elif processes.count > 1:
+                raise typer.Exit(launch(processes.count, sys.argv[1:], threads))
     them = group()
     with progress("data") as report:
         objective = objective_of(experiment, seed, device, files, report)
@@ -111,7 +137,6 @@ def train(
         return
     for note in objective.notes():
         say(note, err=True)
-    record = {**circumstances(), "data": what, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
         _curves(track, objective, experiment.name) as curve,
         epochs(experiment.name, objective.metric, objective.unit) as show,
@@ -136,11 +161,28 @@ def train(
     if as_json:
         emit_json({"data": what, **_told(run, out)})
         return
-    if run.ended_before:
+    if run.ended_before and not anew:
         say(f"{out}: this run had ended already; more training.epochs extend it, another folder holds a new one")
     say(f"{out}: {_result(run)}")
     if run.calibration:
         say(f"{out}: {run.calibration}")
+
+
+def _train_on_cluster(cluster: Any, member: "Member") -> bool:
+    """Train on the nodes of a cluster, which keep the run in its folder; whether there was an epoch to train."""
+    from epignn.learn.members import train_on_cluster
+
+    trained = 0
+
+    def tell(epoch: dict[str, Any]) -> None:
+        nonlocal trained
+        trained += 1
+        reached = "" if epoch["validation"] is None else f", validation {epoch['validation']:.4f}"
+        say(f"epoch {epoch['epoch']}: loss {epoch['loss']:.4f}{reached}, {epoch['seconds']:.1f} s", err=True)
+
+    with kept(member.out), working("training on the cluster"):
+        train_on_cluster(cluster, member, tell)
+    return trained > 0
 
 
 def _result(run: "Run") -> str:
@@ -199,6 +241,7 @@ def evaluate(
             rich_help_panel=LINKS,
         ),
     ] = None,
+    pruned: Pruned = 1.0,
     device: Device = "cpu",
     code: Code = [],
     workers: WorkersOption = "1",
@@ -209,10 +252,13 @@ def evaluate(
 
     Of link prediction models, the metrics of every protocol, beside baselines.
     """
+    from epignn.workers import workers_of
+
     if what[0].endswith(".toml") and len(what) > 1:
         from epignn.cli.distil import evaluate_exact
 
-        return evaluate_exact(Path(what[0]), [Path(file) for file in what[1:]], as_json)
+        with workers_of(workers, ray_address) as them:
+            return evaluate_exact(Path(what[0]), [Path(file) for file in what[1:]], as_json, them)
     from epignn.learn.checkpoint import is_model, load_model
 
     count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
@@ -225,11 +271,11 @@ def evaluate(
         from epignn.cli.links import evaluate_links
         from epignn.reason.links import Links
 
-        return evaluate_links([Links(*models) for models in trained], data, negatives, as_json)
+        with workers_of(workers, ray_address) as them:
+            links = [Links(*models, pruned=pruned) for models in trained]
+            return evaluate_links(links, data, negatives, as_json, them, code)
     if any(len(models) > 1 for models in trained):
         raise BadArgument("models of links answer together; others are compared: put spaces between them.")
-    from epignn.workers import workers_of
-
     with workers_of(workers, ray_address) as them:
         _evaluate_graphs([models[0] for models in trained], data, code, them, as_json)
 
@@ -238,17 +284,12 @@ def _evaluate_graphs(
     models: "Sequence[Trained]", data: Sequence[str], code: Sequence[Path], workers: "Workers", as_json: bool
 ) -> None:
     """The accuracy of models on files of labelled graphs."""
-    from epignn.files import sha256
-    from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.learn.checkpoint import Kept
     from epignn.learn.evaluate import Asked, evaluate_asked
     from epignn.workers import run
 
-    digests = [sha256(folder_of(model.name) / WEIGHTS) for model in models]
-    asked = [
-        Asked(model.name, digest, str(model.model.device), tuple(code), Path(file))
-        for file in data
-        for model, digest in zip(models, digests, strict=True)
-    ]
+    kept_models = [Kept.of(model, code) for model in models]
+    asked = [Asked(model, Path(file)) for file in data for model in kept_models]
     with progress("files") as report:
         results = run(workers, evaluate_asked, asked, report).all("files")
     if len(models) == 1:
@@ -329,6 +370,7 @@ def predict(
     include_known: Annotated[
         bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
     ] = False,
+    pruned: Pruned = 1.0,
     device: Device = "cpu",
     code: Code = [],
     workers: WorkersOption = "1",
@@ -337,27 +379,31 @@ def predict(
 ) -> None:
     """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
 
-    With a link prediction model and a file of triples: who is the tail of --head and --relation?
+    With a model of links and a file of triples: to which entities does --head have --relation?
     """
     from epignn.learn.checkpoint import load_model
+    from epignn.workers import workers_of
 
     trained, *others = (load_model(name, device, code) for name in several(model))
     if trained.config.ranks:
         from epignn.cli.links import Asked, predict_links
         from epignn.reason.links import Links
-        from epignn.workers import workers_of
 
         asked = Asked(head, relation, queries, every, top, include_known, least, paths)
         with workers_of(workers, ray_address) as them:
             if them.count > 1 and out is None:
                 raise BadArgument("several workers write shards of a file: name it by --out.")
-            return predict_links(Links(trained, *others), file, asked, out, as_json, them, code)
+            links = Links(trained, *others, pruned=pruned)
+            return predict_links(links, file, asked, out, as_json, them, code)
     if others:
         raise BadArgument("models of links answer together; ask others one after the other.")
     from epignn.reason.neural import Neural
+    from epignn.reason.predicted import chances_by
     from epignn.tasks.own import SUFFIXES, read
 
     neural = Neural.of(trained)
+    if file.is_dir():
+        raise BadArgument(f"{file} is a folder. {name_a_file(file)}")
     if file.name.endswith(SUFFIXES):
         if query is not None:
             raise BadArgument(f"{file.name} names its own pairs; leave --query out.")
@@ -368,11 +414,11 @@ def predict(
     else:
         data = neural.graphs(str(file), *query)
         pairs = [query] * len(data)
-    with working("predicting"):
-        found = neural.answer(data)
+    with workers_of(workers, ray_address) as them, progress("graphs") as report:
+        found = chances_by(them, neural, data, code, report)
     rows = [
-        {"row": number, "head": pair[0], "tail": pair[1], **answer.chances()}
-        for number, (pair, answer) in enumerate(zip(pairs, found, strict=True))
+        {"row": number, "head": pair[0], "tail": pair[1], **chances}
+        for number, (pair, chances) in enumerate(zip(pairs, found, strict=True))
     ]
     if as_json:
         emit_json({"model": model, "predictions": rows})

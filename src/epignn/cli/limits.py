@@ -27,6 +27,17 @@ Memory = Annotated[
 ]
 
 
+def check_finite(**options: float | None) -> None:
+    """Refuse options that are no finite numbers; the bounds of the command line let `nan` through.
+
+    Raises:
+        BadArgument: tells which.
+    """
+    for name, value in options.items():
+        if value is not None and not math.isfinite(value):
+            raise BadArgument(f"--{name.replace('_', '-')} takes a number, not {value}.")
+
+
 class _Reached(BaseException):
     """The time is over; no handler of errors on the way may take it for one of its own."""
 

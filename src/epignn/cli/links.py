@@ -1,6 +1,7 @@
 """Links on the command line: what `epignn evaluate`, `predict` and `distil` do with a model of links."""
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from epignn.cli.output import emit_json, emit_text, kept, progress, say, table
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
-    from epignn.data.graph import Graph, Ints
+    from epignn.data.graph import Graph, Ints, Side
     from epignn.distil.links import LinkRules
     from epignn.learn.checkpoint import Trained
+    from epignn.learn.protocols import Negatives
     from epignn.reason.answers import LinkAnswer
     from epignn.reason.links import Links
     from epignn.workers import Workers
@@ -152,6 +154,8 @@ def _to_file(
     from epignn.data.shared import arrays_of
     from epignn.files import sha256
     from epignn.learn.checkpoint import WEIGHTS, folder_of
+    from epignn.locks import only_one
+    from epignn.reason.sharded import Asked as AskedOf
     from epignn.reason.sharded import Asking, Part, write_part
     from epignn.workers import run
 
@@ -162,16 +166,15 @@ def _to_file(
         "graph": sha256(file),
         "questions": [asked.head, asked.relation, asked.every, asked.queries and sha256(asked.queries)],
         "answers": [asked.top, asked.include_known, asked.least, paths],
+        **({"pruned": links.pruned} if links.pruned < 1 else {}),
     }
     written = Shards(out, about)
     todo = [number for number in range(len(shards)) if not written.has(number)]
     before = sum(len(part) for part in shards) - sum(len(shards[number]) for number in todo)
-    with kept(written.folder), progress("heads") as report:
+    with only_one(written.folder, "predict"), kept(written.folder), progress("heads") as report:
         shared = workers.share(arrays_of(graph), written.folder)
-        asking = Asking(
-            links.name, str(links.trained.model.device), tuple(code), shared, asked.top, asked.include_known,
-            asked.least, paths, out.resolve(), about,
-        )  # fmt: skip
+        who = AskedOf.of(links, code, shared)
+        asking = Asking(who, asked.top, asked.include_known, asked.least, paths, out.resolve(), about)
         done = before
 
         def take(place: int, rows: int) -> None:
@@ -202,10 +205,16 @@ def _shards(questions: "list[tuple[int, Ints]]", top: int) -> "list[list[tuple[i
     return found
 
 
-def evaluate_links(models: "Sequence[Links]", what: Sequence[str], negatives: Path | None, as_json: bool) -> None:
+def evaluate_links(
+    models: "Sequence[Links]",
+    what: Sequence[str],
+    negatives: Path | None,
+    as_json: bool,
+    workers: "Workers",
+    code: Sequence[Path] = (),
+) -> None:
     """Every protocol of link prediction, of one model or several, beside baselines, on the test graphs of tasks."""
-    from epignn.learn.protocols import measure
-    from epignn.reason.links import Links, negatives_of
+    from epignn.reason.links import Links, baselines, negatives_of
 
     names = _short([links.name for links in models])
     together = Links(*(model for links in models for model in links.models))
@@ -217,17 +226,15 @@ def evaluate_links(models: "Sequence[Links]", what: Sequence[str], negatives: Pa
         stored = negatives_of(side, negatives)
         say(f"{name}: {side}", err=True)
         with progress(name) as report:
-            found = models[0].evaluate(side, stored, report)
-            scorers = [links.scorer(side.graph) for links in models[1:]]
-            more = [measure(scorer, side, stored, report) for scorer in scorers]
+            found = [_measured(links, side, stored, workers, code, report) for links in models]
         result: dict[str, Any] = {
             "data": name,
             "questions": 2 * len(side.test),
             "seed": stored.seed,
-            "metrics": found,
+            "metrics": {"model": found[0], **baselines(side, stored)},
         }
-        if more:
-            result["others"] = dict(zip(names[1:], more, strict=True))
+        if len(models) > 1:
+            result["others"] = dict(zip(names[1:], found[1:], strict=True))
         results.append(result)
     if as_json:
         emit_json({"model": models[0].name, "results": results})
@@ -239,13 +246,31 @@ def evaluate_links(models: "Sequence[Links]", what: Sequence[str], negatives: Pa
         table(("", *figures), rows, f"{one['data']}, {one['questions']:,} questions")
 
 
+def _measured(
+    links: "Links",
+    side: "Side",
+    negatives: "Negatives",
+    workers: "Workers",
+    code: Sequence[Path],
+    report: Callable[[int, int], None],
+) -> dict[str, float]:
+    """Every metric of models; several workers share the heads."""
+    from epignn.learn.protocols import measure
+    from epignn.reason.sharded import measure_by
+
+    if workers.count == 1:
+        return measure(links.scorer(side.graph), side, negatives, report)
+    with tempfile.TemporaryDirectory() as folder:
+        return measure_by(workers, links, side, negatives, Path(folder), code, report)
+
+
 def _short(names: Sequence[str]) -> list[str]:
     """The last parts of paths; the whole where two would be the same."""
     short = [",".join(Path(one).name for one in name.split(",")) for name in names]
     return short if len(set(short)) == len(short) else list(names)
 
 
-def distil_rules(trained: "Trained", data: Sequence[Path], out: Path, as_json: bool) -> None:
+def distil_rules(trained: "Trained", data: Sequence[Path], out: Path, as_json: bool, workers: "Workers") -> None:
     """Write the rules that a model of links has learnt, and tell how far they explain it."""
     from epignn.distil.links import distil_links, save_rules
     from epignn.tasks import task_of
@@ -260,7 +285,7 @@ def distil_rules(trained: "Trained", data: Sequence[Path], out: Path, as_json: b
         raise BadArgument("this model was trained from Python; name the file of its triples after --data.")
     side = task.links(trained.seed).train
     with progress("relations") as report:
-        found = distil_links(trained, side, report=report)
+        found = distil_links(trained, side, report=report, workers=workers)
     save_rules(found, out)
     if as_json:
         rows = [rule.to_dict() for rule in found.rules]

@@ -11,34 +11,43 @@ import typer
 from epignn.calculus.network import Network
 from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
-from epignn.cli.facts import CalculusName, File, read_facts
+from epignn.cli.facts import CalculusName, File, Read, read_facts
 from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
 from epignn.cli.output import emit_json, matrix, progress, say, table, working
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument, lookup
+from epignn.formats.wording import NOTHING, Source, in_words
 
 if TYPE_CHECKING:
     from epignn.bridges.rdf import Statements
+    from epignn.reason.networks import Conflicts
     from epignn.workers import Workers
 
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
 BATCH, BATCHES = 256, 8
 """Networks that a worker is given at once, at most, and how often it is given some, at least."""
+NO_ANSWER = "–"
+"""In a table, that nothing follows of a pair."""
 SHOWN_ENTITIES, SHOWN_FACTS, SHOWN_NETWORKS, SHOWN_CONFLICT = 10, 30, 50, 200
 
 Vocabulary = Annotated[Path | None, typer.Option(help="For RDF: a .toml file that says what its predicates mean.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _read(file: str, calculus: str | None, number: int | None) -> list[Network]:
+def _read(file: str, calculus: str | None, number: int | None) -> list[Read]:
     if Path(file).suffix.casefold() in RDF:
-        return [read_statements(Path(file)).network]
+        return [Read.of(read_statements(Path(file)).network, Source())]
+    if _is_folder(file) and (Path(file) / "config.json").is_file():
+        raise BadArgument(
+            f"{file} is the folder of a model, not of facts. To ask it: epignn ask FACTS A B --model {file}"
+        )
     if _is_folder(file):
         networks = [
-            replace(network, title=f"{path.name}: {network.title}" if network.title else path.name)
+            one._replace(network=replace(one.network, title=f"{path.name}: {title}" if title else path.name))
             for path in sorted(Path(file).iterdir())
             if path.is_file() and not path.name.startswith(".")
-            for network in read_facts(str(path), calculus)
+            for one in read_facts(str(path), calculus)
+            for title in [one.network.title]
         ]
         if not networks:
             raise BadArgument(f"{file} is a folder without files.")
@@ -77,8 +86,9 @@ def close(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="closure (complete), directional (from --head), dpc, dpc+ or partial (large sparse networks), "
-            "search (a scenario of a disjunctive network), minimal (the minimal network)."
+            help="closure: all that follows by composition. search: decides for certain where facts leave a "
+            "choice. minimal: the smallest sets that are left. directional: from --head alone, which is faster. "
+            "partial, dpc or dpc+: for large networks in which most pairs have no fact."
         ),
     ] = "closure",
     head: Annotated[
@@ -116,12 +126,12 @@ def close(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Close the facts of a file: what follows between its entities, and can they all hold?
+    """Tell what follows from facts, and whether they can all hold together.
 
-    Of a folder, every file is closed. Exit code 1 if a network is inconsistent; a minimal set of conflicting facts
-    is shown.
+    Of a folder, every file is closed. Exit code 1 if facts clash: the fewest that do are shown, in the words of the
+    file, and every further such group that has no fact in common with the others.
     """
-    from epignn.reason.networks import ALGORITHMS, closed_json, result_dict, run
+    from epignn.reason.networks import ALGORITHMS, closed_json, conflicts, result_dict, run
     from epignn.workers import workers_of
 
     lookup("algorithm", algorithm, ALGORITHMS)
@@ -129,25 +139,35 @@ def close(
     with workers_of(workers, ray_address) as them, working(f"{algorithm}: {file}"), limits:
         is_rdf = Path(file).suffix.casefold() in RDF
         told = read_statements(Path(file), vocabulary, "", skip_bad) if is_rdf else None
-        networks = [told.network] if told else _read(file, calculus, number)
+        read = [Read.of(told.network, Source())] if told else _read(file, calculus, number)
+        networks = [one.network for one in read]
         if len(networks) == 1 or them.count == 1:
-            results = [run(algorithm, network, query, head or "", backend) for network in networks]  # type: ignore[arg-type]
+            only = out is None  # a file gets all pairs
+            results = [run(algorithm, network, query, head or "", backend, only) for network in networks]  # type: ignore[arg-type]
         else:
             results = _by_workers(them, networks, algorithm, query, head or "", backend)
         whole = len(results) == 1 and results[0].consistent and not query
+        clashes = None
+        if len(results) == 1 and not results[0].consistent:
+            clashes = conflicts(results[0], lambda rest: run(algorithm, rest, query, head or "", backend))  # type: ignore[arg-type]
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
         _write(results, out, form, inferred, file, told, provenance)
     for note in told.notes if told else ():
         say(f"note: {note}", err=True)
     if as_json and len(documents) == 1:
-        emit_json(documents[0], **({"closed": closed_json(results[0])} if whole else {}))
+        told_all = {} if clashes is None else {"conflicts": clashes.to_list(read[0].source.to_dict)}
+        emit_json(documents[0] | told_all, **({"closed": closed_json(results[0])} if whole else {}))
     elif as_json:
         emit_json({"file": str(file), "networks": documents})
-    elif len(results) == 1:
-        _print(results[0], query)
-    else:
-        _print_many(results, query)
+    elif clashes is not None:
+        _print_conflicts(results[0], clashes, read[0])
+    elif len(results) == 1 and (query or out is None):
+        _print(results[0], query, read[0])
+    elif out is None:
+        _print_many(results, query, read)
+    if out is not None and results[0].consistent:
+        say(f"Written: {out}", err=as_json)
     if not all(result.consistent for result in results):
         raise typer.Exit(1)
 
@@ -195,54 +215,73 @@ def _write(
     write_out([result.inferred if inferred else result.closed for result in results], out, form)
 
 
-def _print(result: Result, query: tuple[str, str] | None) -> None:
+def _print_conflicts(result: Result, found: "Conflicts", read: Read) -> None:
+    """What clashes, in the words of the file."""
+    network = result.network
+    say(f"{network.calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
+    for number, conflict in enumerate(found.each, start=1):
+        which = f"Conflict {number} of {len(found.each)}: these" if len(found.each) > 1 else "These"
+        minimal = (
+            "and without any one of them they could" if conflict.minimal else "and perhaps fewer of them cannot"
+        )
+        say(f"{which} facts cannot hold together, {minimal}:")
+        for f in conflict.facts[:SHOWN_CONFLICT]:
+            say(f"  {read.source.fact(network.fact(f))}")
+        if len(conflict.facts) > SHOWN_CONFLICT:
+            say(f"  … and {len(conflict.facts) - SHOWN_CONFLICT:,} more: --json gives all.")
+    if len(found.each) > 1 and found.complete:
+        say("No fact is in two of them. Without them, the other facts can hold together.")
+    elif not found.complete:
+        say("There may be more, for which the time was too short.")
+
+
+def _print_answer(result: Result, query: tuple[str, str] | None, read: Read) -> None:
+    """Whether the facts can hold, and what is left of a pair."""
     network, calculus = result.network, result.network.calculus
     say(f"{calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
-    if not result.consistent:
-        minimal = "These facts cannot hold together, and without any one of them they could:"
-        conflict = result.conflict
-        say(
-            minimal
-            if result.conflict_is_minimal
-            else "These facts cannot hold together; fewer might, for which the time was too short:"
-        )
-        for fact in conflict[:SHOWN_CONFLICT]:
-            say(f"  {fact}")
-        if len(conflict) > SHOWN_CONFLICT:
-            say(f"  … and {len(conflict) - SHOWN_CONFLICT:,} more: --json gives all.")
-        return
     if result.answer is Answer.CLOSED:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
         say("The search reached its limit.")
-    if query and result.mask(*query) == calculus.anything:
+    if query and (mask := result.mask(*query)) == calculus.anything:
         say(f"Nothing follows: any relation may hold from {query[0]} to {query[1]}.")
     elif query:
-        say(f"{calculus.format(result.mask(*query))}({query[0]}, {query[1]})")
-    elif len(network.names) <= SHOWN_ENTITIES:
-        names = network.names
-        rows = [(a, *(calculus.format(result.mask(a, b)).replace("|", " ") for b in names)) for a in names]
-        matrix(("", *names), rows, "What may hold from the left to the top (* is anything)", " to ")
-    else:
-        _print_inferred(result)
+        say(f"{read.words.format(mask)}({query[0]}, {query[1]})")
 
 
-def _print_inferred(result: Result) -> None:
+def _print(result: Result, query: tuple[str, str] | None, read: Read) -> None:
+    """The same, and without a question what is left of all pairs, or of the best known."""
+    _print_answer(result, query, read)
+    network, words = result.network, read.words
+    if query:
+        return
+    if len(network.names) > SHOWN_ENTITIES:
+        _print_inferred(result, read)
+        return
+    names, masks = network.names, result.matrix().tolist()
+    cells = [[NO_ANSWER if mask == words.anything else words.format(mask) for mask in row] for row in masks]
+    rows = [(name, *(cell.replace("|", " ") for cell in row)) for name, row in zip(names, cells, strict=True)]
+    key = f" ({NO_ANSWER}: {NOTHING})" if any(NO_ANSWER in row for row in cells) else ""
+    matrix(("", *names), rows, f"What may hold from the left to the top{key}", " to ")
+
+
+def _print_inferred(result: Result, read: Read) -> None:
     """The smallest sets that no fact states."""
     shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
     say(f"{len(result.closed)} pairs are constrained, {count} of them by inference. What is known best:")
     for f in range(len(shown)):
-        say(f"  {shown.fact(f)}")
+        say(f"  {replace(shown, calculus=read.words).fact(f)}")
     if count > len(shown):
         say(f"  … and {count - len(shown)} more: --out FILE writes all, --query A B asks for one.")
 
 
-def _print_many(results: list[Result], query: tuple[str, str] | None) -> None:
+def _print_many(results: list[Result], query: tuple[str, str] | None, read: list[Read]) -> None:
     columns = ["network", "title", "entities", "facts", "answer", *([f"{query[0]} to {query[1]}"] if query else [])]
     rows = []
     for number, result in enumerate(results[:SHOWN_NETWORKS], start=1):
         network = result.network
-        found = network.calculus.format(result.mask(*query)) if query and result.consistent else ""
+        words = read[number - 1].words
+        found = in_words(words, result.mask(*query)) if query and result.consistent else ""
         row = (number, network.title, len(network.names), len(network), result.answer, found)
         rows.append(row[: len(columns)])
     table(columns, rows)
@@ -262,12 +301,12 @@ def entails(
     number: Annotated[
         int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
     ] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="Give up after so many refinements.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(help="Give up after so many steps of the search.")] = None,
     seconds: Seconds = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether the facts of a file entail others, by exact search; exit code 1 if not, or if they clash.
+    """Tell whether other facts follow from those of a file, by exact search; exit code 1 if not, or if these clash.
 
     Exit code 3 if it is undecided because a limit was reached.
     """
@@ -277,19 +316,20 @@ def entails(
         networks = _read(file, calculus, number)
     if len(networks) > 1:
         raise BadArgument(f"{file} holds {len(networks)} networks; choose one with --network N.")
+    (read,) = networks
     with working("searching"), limited(seconds, memory, as_json):
-        found = entailments(networks[0], facts, max_nodes)
+        found = entailments(read.network, facts, max_nodes)
     if as_json:
         emit_json(found.to_dict())
     elif found.conflict:
         say("The facts are inconsistent, so that everything follows from them:")
         for fact in found.conflict:
-            say(f"  {fact}")
+            say(f"  {read.source.fact(fact)}")
     else:
         for (a, relations, b), answer in zip(found.asked, found.found, strict=True):
             say(f"{relations}({a}, {b}): {WORDS[answer.entailed]}")
             if (shown := answer.counterexample) is not None:
                 mask = closure(shown).mask(a, b)
-                say(f"  it may be otherwise: {shown.calculus.format(mask)}({a}, {b})")
+                say(f"  it may be otherwise: {read.words.format(mask)}({a}, {b})")
     if found.conflict or not found.entailed:
         raise typer.Exit(UNDECIDED if found.entailed is None else 1)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from epignn.learn.fit import Epoch
 
+SMOKE = "This was a smoke test: with so little data, its figures are not to be compared with others."
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 EVERY = 10.0
@@ -30,6 +32,15 @@ WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
 NARROW = 8
 """So many columns are enough for a cell of several words, which goes on in the next line."""
+
+
+def svg_name(path: Path | None) -> Path | None:
+    """The name of a picture to be drawn as SVG; another kind of picture is refused before any work is done."""
+    if path is not None and path.suffix.casefold() != ".svg":
+        raise BadArgument(
+            f"--svg draws SVG, which {path.name!r} does not end in; write {path.with_suffix('.svg')}."
+        )
+    return path
 
 
 def say(text: object = "", err: bool = False) -> None:

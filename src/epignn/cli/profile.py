@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from epignn.cli.learn import Code, Device
+from epignn.cli.limits import check_finite
 from epignn.cli.output import emit_json, progress, say, table
 from epignn.errors import BadArgument
 
@@ -61,8 +62,9 @@ def profile(
     from epignn.learn.checkpoint import load_model
     from epignn.report import pictures
     from epignn.report import profile as report
-    from epignn.report.record import write_record
+    from epignn.report.record import write_document
 
+    check_finite(least=least, floor=floor, seconds=seconds)
     if out is not None:
         pictures.check_name(out)
     if not models and calculus is None:
@@ -86,7 +88,7 @@ def profile(
     if out is not None:
         pictures.save(report.draw(plan, found), out)
     if record is not None:
-        write_record(record, report.record(plan, found, trained))
+        write_document(record, report.record(plan, found, trained))
     if as_json:
         emit_json({**report.document(plan, found), "picture": None if out is None else str(out)})
         return

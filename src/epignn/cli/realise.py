@@ -9,7 +9,7 @@ from epignn.calculus.realise.search import pictured
 from epignn.cli.facts import CalculusName, File, read_facts
 from epignn.cli.limits import Memory, give_up, limited
 from epignn.cli.networks import Json
-from epignn.cli.output import emit_json, say, table, working
+from epignn.cli.output import emit_json, say, svg_name, table, working
 from epignn.errors import BadArgument
 from epignn.files import write_text
 
@@ -22,7 +22,9 @@ def realise(
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives another world.")] = 0,
     seconds: Annotated[float, typer.Option(help="Give up after so many seconds.")] = 5.0,
     memory: Memory = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a picture here.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw a picture here.", callback=svg_name)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find a concrete world in which the facts hold: intervals, points, regions or a family, with coordinates.
@@ -30,7 +32,7 @@ def realise(
     Exit code 1 if the facts clash, which are shown; 3 if no world was found in time.
     """
     with working("looking for a world"), limited(None, memory, as_json):
-        network = read_facts(file, calculus)[0]
+        network, words, source = read_facts(file, calculus)[0]
         found = network.realise(seed, seconds)
     world = found.world
     if world is None and not found.conflict:
@@ -46,15 +48,16 @@ def realise(
     elif world is None:
         say("The facts clash. These cannot hold together, and without any one of them they could:")
         for fact in found.conflict:
-            say(f"  {fact}")
+            say(f"  {source.fact(fact)}")
     else:
         columns, rows = world.table()
         table(columns, rows, f"a world of {world.calculus}")
         say(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
         for f in range(min(len(network), SHOWN_FACTS)):
             fact = network.fact(f)
-            held = network.calculus.format(world.relation(fact.head, fact.tail))
-            say(f"  {fact}" + (f": {held}" if held != fact.relations else ""))
+            mask = world.relation(fact.head, fact.tail)
+            said = source.written(fact)
+            say(f"  {said}" + (f": {words.format(mask)}" if mask != network.masks[f] else ""))
         if len(network) > SHOWN_FACTS:
             say(f"  … and {len(network) - SHOWN_FACTS} more")
         if svg is not None:

@@ -11,7 +11,7 @@ import typer
 from epignn.bridges.world import Regions, World
 from epignn.calculus.algebra import Calculus
 from epignn.cli.networks import RDF, Vocabulary, read_statements
-from epignn.cli.output import emit_json, say, table, working
+from epignn.cli.output import emit_json, say, svg_name, table, working
 from epignn.errors import BadArgument, BadFile
 
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
@@ -28,8 +28,11 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over what is no 
 
 
 Only = Annotated[list[str], typer.Option(help="Only the region of this name; can be given several times.")]
-Svg = Annotated[Path | None, typer.Option(help="Draw the map or the time line, to this file.")]
-Snap = Annotated[float, typer.Option(help="Draw borders to corners of neighbours that are nearer than this.")]
+Svg = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.svg", help="Draw the map or the time line, to this file.", callback=svg_name),
+]
+Snap = Annotated[float, typer.Option(help="Move borders onto corners of neighbours that are nearer than this.")]
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,10 @@ def relate(
         emit_json(document | {"entities": len(network.names), "facts": found, "notes": world.notes})
         return
     say(f"{file}: {network.calculus.name}, {len(network.names):,} entities, {len(network):,} facts")
-    table(("relations", "pairs"), list(found.items()))
+    if out is None:
+        table(("relations", "pairs"), list(found.items()))
+    else:
+        say(f"Written: {out}")
     for note in world.notes:
         say(f"note: {note}")
     if svg is not None:
@@ -157,7 +163,7 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
             found += [(file, one) for one in refuted(world, claims, raw, str(file))]
     if svg is not None:
         wrong = {name for _, one in found for name in (one.head, one.tail)}
-        title = f"{len(found)} claims are refuted" if found else "Every claim can be so"
+        title = _refuted(len(found)) if found else "Every claim can be so"
         told = "; ".join(f"{one.claim} is not so: {one.truth}" for _, one in found[:2])
         write_text(svg, draw_source(world.source, title, told + (" …" if len(found) > 2 else ""), wrong))
     if as_json:
@@ -165,10 +171,14 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
         emit_json({"refuted": rows, "notes": world.notes})
     else:
         for file, one in found:
-            say(f"{file}: {one}")
-        say(f"{len(found)} claims are refuted." if found else "Every claim can be so.")
+            say(f"{file}{f':{one.line}' if one.line else ''}: {one}")
+        say(f"{_refuted(len(found))}." if found else "Every claim can be so.")
     if found:
         raise typer.Exit(1)
+
+
+def _refuted(count: int) -> str:
+    return f"{count} claims are refuted" if count > 1 else "1 claim is refuted"
 
 
 def export(
@@ -179,9 +189,10 @@ def export(
     prompt: Annotated[bool, typer.Option("--prompt", help="As prompts for language models.")] = False,
     calculus: Annotated[str | None, typer.Option(help="A calculus; guessed if left out.")] = None,
     query: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="A B", help="Of a file of facts: ask what holds from A to B.")
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="For a file of facts: the question, what holds from A to B."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only so many problems, spread over the file.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many problems, spread over the file.")] = None,
 ) -> None:
     """Write problems in words, each with its answer and the words to choose from, to test other reasoners with."""
     from epignn.bridges.prompts import network_prompt

@@ -1,16 +1,21 @@
 """`epignn reproduce`: the paper's tables, run by run."""
 
+import csv
+import io
+import json
 import sys
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, kept, progress, say, table, working
+from epignn.cli.output import SMOKE, emit_json, kept, progress, say, table, working
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
+from epignn.files import write_text
 from epignn.report.suites import SUITES, Suite
 from epignn.workers import workers_of
 
@@ -39,11 +44,25 @@ def reproduce(
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A smoke test; its records are kept apart.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smoke test; its figures are not to be compared.")
+    ] = False,
     device: Annotated[str, typer.Option(help="Where models are trained: cpu, cuda, mps or auto.")] = "cpu",
     dirty: Annotated[
         bool, typer.Option("--dirty", help="Record although the source has changes that are not committed.")
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Run one recorded seed of each row again, apart from the records, and tell how far the two agree; "
+            "exit code 1 if a row does not. --only chooses rows: a whole table takes as long as it did.",
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the table here instead of showing it: .json, .csv or .md."),
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
@@ -62,19 +81,24 @@ def reproduce(
     if what == "all" and (only is not None or models is not None):
         raise BadArgument("all are all tables of the paper; --only and --models are for one of them.")
     tables = [_Table.of(name, only, models, quick) for name in (SUITES if what == "all" else [what])]
-    if not (report or quick or dirty):
+    if not (report or quick or dirty or verify):
         refuse_uncommitted()
+    if verify and (report or quick):
+        raise BadArgument("--verify runs again what is recorded; leave out --report and --quick.")
+    if out is not None and out.suffix not in WRITTEN:
+        raise BadArgument(f"--out takes a name that ends in {', '.join(WRITTEN)}, not {out.name!r}.")
     torch.set_num_threads(threads)
+    if verify:
+        with workers_of(workers, ray_address) as them, kept(runs):
+            _verify(tables, seed, results, runs, device, them, as_json, out)
+        return
     failed = None
     if not report:
         with workers_of(workers, ray_address) as them, kept(runs):
             failed = _run(tables, seeds, seed, results, runs, quick, device, them)
     documents = [_show(one, report, seed, only, results, runs, quick, lenient=failed is not None) for one in tables]
-    if as_json:
-        emit_json({"tables": documents} if what == "all" else documents[0])
-    else:
-        for document in documents:
-            _print(document)
+    if told := [one for one in documents if one["rows"] or failed is None]:  # of runs that all failed is nothing
+        _tell(told, as_json, out, quick)
     if failed is not None:
         failed.check("runs")
 
@@ -167,28 +191,80 @@ def _show(
         shown = [*shown, *(r for r in recorded if r.get("outside") and r not in shown)]
     if not shown and not lenient:
         raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
+    if not shown:
+        return {"table": one.what, "rows": []}
     if one.name != one.what and only is None:  # whatever else was recorded there stands beside it
         suite = suite_of_models(one.what, kinds_of(ALL) + [kind for kind in one.kinds if is_file(kind)])
         asked, shown = suite, recorded
     if suite.links:
         return _links(one.what, suite, shown, recorded, folder, quick)
     from epignn.report.shown import table_of
+    from epignn.report.tables import grid
 
-    found = table_of(asked, shown)
+    found, (columns, cells) = table_of(asked, shown), grid(asked, shown)
     pictures, remarks = _draw(suite, recorded, folder, runs, "-quick" if quick else "")
     return {
         "table": one.what,
         "title": suite.title,
+        "tested_on": _tested_on(suite),
         "columns": found.columns,
         "rows": found.rows,
+        "grid": {"columns": columns, "rows": cells},
         "notes": found.notes + remarks,
         "pictures": [*map(str, pictures)],
     }
 
 
+WRITTEN = (".json", ".csv", ".md")
+"""What --out writes."""
+MOST_ROWS = 60
+"""A grid of more rows is shown by --json, --out or --only."""
+
+
+def _tell(documents: list[dict[str, Any]], as_json: bool, out: Path | None, quick: bool) -> None:
+    """Show tables, or write them."""
+    if quick:
+        documents = [{**one, "notes": [SMOKE, *one.get("notes", [])]} for one in documents]
+    whole = {"tables": documents} if len(documents) > 1 else documents[0]
+    if out is not None:
+        _write(documents, whole, out)
+        say(f"Written: {out}", err=as_json)
+    if as_json:
+        emit_json(whole)
+    elif out is None:
+        for document in documents:
+            _print(document)
+
+
+def _write(documents: list[dict[str, Any]], whole: dict[str, Any], out: Path) -> None:
+    """Tables as JSON, as the rows of all of them one after the other, or as Markdown."""
+    from epignn.report.tables import markdown
+
+    parts = [part for one in documents for part in (one, one.get("grid", {})) if part.get("rows")]
+    if out.suffix == ".json":
+        write_text(out, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    elif out.suffix == ".csv":
+        text = io.StringIO()
+        for part in parts:
+            csv.writer(text, lineterminator="\n").writerows([part["columns"], *part["rows"]])
+        write_text(out, text.getvalue())
+    else:
+        told = [markdown(part["columns"], part["rows"]) for part in parts]
+        notes = [remark for one in documents for remark in one.get("notes", ())]
+        write_text(out, "\n\n".join([*told, *notes]) + "\n")
+
+
 def _print(document: dict[str, Any]) -> None:
     """A table for people."""
+    if about := document.get("tested_on"):
+        say(f"Tested on {about}.")
     table(document["columns"], document["rows"], document["title"])
+    cells = document.get("grid", {})
+    if 0 < len(cells.get("rows", ())) <= MOST_ROWS:
+        for model, rows in groupby(cells["rows"], key=lambda row: row[0]):
+            table(cells["columns"][1:], [row[1:] for row in rows], f"Every cell: {model}")
+    elif cells.get("rows"):
+        say("Every cell of a row: --only ROW, --json or --out FILE.")
     for preset, one in document.get("protocols", {}).items():
         if one["rows"]:
             table(one["columns"], one["rows"], f"Every protocol (%), {preset}")
@@ -196,6 +272,48 @@ def _print(document: dict[str, Any]) -> None:
         say(f"note: {remark}")
     for path in document["pictures"]:
         say(f"picture: {path}, and .svg")
+
+
+def _tested_on(suite: Suite) -> str:
+    """Where the test problems of a table come from."""
+    from epignn.learn.config import load_experiment
+    from epignn.tasks.api import GraphTask
+
+    of_data = [[text for text in one.settings if text.startswith("data.")] for one in suite.variants]
+    tasks = [load_experiment(one.experiment, own).data for one, own in zip(suite.variants, of_data, strict=True)]
+    told = [task.tested_on(suite.cells, suite.per_label) for task in tasks if isinstance(task, GraphTask)]
+    return "; ".join(dict.fromkeys(told))
+
+
+def _verify(
+    tables: "list[_Table]",
+    seed: int | None,
+    results: Path,
+    runs: Path,
+    device: str,
+    workers: "Workers",
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Run recorded rows again, and tell how far they agree."""
+    from epignn.report.verify import COLUMNS, verify
+
+    found = []
+    for one in tables:
+        found += verify(
+            one.name, one.asked, seed, results, runs, device, workers, lambda text: say(text, err=True), one.code
+        )
+    rows = [[told.text(column) for column in COLUMNS] for told in found]
+    document = {"columns": list(COLUMNS), "rows": rows, "runs": [told.to_dict() for told in found]}
+    if out is not None:
+        _write([document], document, out)
+        say(f"Written: {out}", err=as_json)
+    if as_json:
+        emit_json(document)
+    elif out is None:
+        table(COLUMNS, rows, "Records, and the same runs once more")
+    if not all(told.agrees for told in found):
+        raise typer.Exit(1)
 
 
 def _draw(

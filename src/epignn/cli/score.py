@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from epignn.cli.limits import check_finite
 from epignn.cli.output import emit_json, progress, say, table
 from epignn.errors import BadArgument
 
@@ -48,6 +49,7 @@ def score(
     """Score predictions made elsewhere: accuracy by file and (k, b), with 95 % intervals, and the average."""
     if (record is None) != (name is None):
         raise BadArgument("a row in a table needs both: --record results/rcc8 --name 'my model'.")
+    check_finite(training_seconds=training_seconds)
     from epignn.report.score import record as write
     from epignn.report.score import score_files
 

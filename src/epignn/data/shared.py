@@ -1,12 +1,14 @@
 """A knowledge graph as plain arrays, which several processes map instead of copying."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.graph import Edges, Graph
+from epignn.workers import Shared
 
 Arrays = Mapping[str, NDArray[Any]]
 EDGES = ("offset", "source", "label", "of_fact")
@@ -62,3 +64,9 @@ def graph_of_arrays(arrays: Arrays) -> Graph:
     graph = Graph(entities, tuple(relations), arrays["facts"])  # type: ignore[arg-type]
     graph.__dict__["edges"] = Edges(*(arrays[f"edges_{name}"] for name in EDGES))  # what `edges` would compute
     return graph
+
+
+@lru_cache(maxsize=1)
+def graph_of(shared: Shared) -> Graph:
+    """The graph that workers share; a process keeps the last, because its jobs are about the same."""
+    return graph_of_arrays(shared.open())

@@ -57,7 +57,7 @@ class Statements:
     def fact(self, f: int) -> Fact:
         """A fact as text."""
         head, relation, tail = self.triple(f)
-        return Fact(relation, head, tail)
+        return Fact(relation, head, tail, f)
 
     def triple(self, f: int) -> tuple[str, str, str]:
         """A fact as head, relation and tail."""

@@ -17,6 +17,7 @@ from epignn.distil.evidence import Evidence, Verdict
 from epignn.distil.orbits import Bools, Orbits, choose_converse, choose_identity
 from epignn.distil.reading import Reading, same_relations
 from epignn.distil.table import PROBLEMS, Report, decide
+from epignn.workers import Workers
 
 CLEAR = 2.0
 """The identity is clear if the second-best candidate scores at least so many times as much."""
@@ -144,6 +145,7 @@ def distil_calculus(
     source: str = "",
     problems: int = PROBLEMS,
     report: Report = lambda done, total: None,
+    workers: Workers | None = None,
 ) -> Distilled:
     """The calculus that a model has learnt.
 
@@ -154,6 +156,7 @@ def distil_calculus(
         source: where it comes from, for the file.
         problems: how many of the smallest distinct problems compare tables.
         report: called with the tables tried and to be tried.
+        workers: who tries them; this process, if nobody is named.
 
     Raises:
         BadArgument: the data are over other relations.
@@ -164,7 +167,7 @@ def distil_calculus(
     orbits = Orbits.of(reading.relations, identity, converses)
     score = orbits.mean(reading.triple)
     evidence = None if data is None else Evidence.of(data)
-    table = decide(orbits, score, evidence, problems, report)
+    table = decide(orbits, score, evidence, problems, report, workers)
     calculus = orbits.calculus(table.possible, name=name, source=source, title="learnt from examples")
     laws = broken_laws(calculus)
 

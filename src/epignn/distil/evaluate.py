@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,31 +15,41 @@ from epignn.distil.reason import reason
 from epignn.distil.rules import RuleSet, load_distilled
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv
+from epignn.workers import Here, Workers, run
+from epignn.workers.api import Tell
 
 Report = Callable[[int, int], None]
 
 
-def exact_results(path: Path, files: Sequence[Path], report: Report | None = None) -> list[dict[str, Any]]:
+class Asked(NamedTuple):
+    """A calculus or rules, and a file of problems over its relations."""
+
+    learnt: RuleSet | Calculus
+    file: Path
+
+
+def exact_results(
+    path: Path, files: Sequence[Path], report: Report | None = None, workers: Workers | None = None
+) -> list[dict[str, Any]]:
     """The figures of every file by a calculus or by rules, without a model.
 
     Args:
         path: a calculus file or a rule file.
         files: benchmark files over its relations.
         report: called with the files done and all of them.
+        workers: who reasons; this process, if nobody is named.
     """
     learnt = load_distilled(path)
-    results = []
-    for number, file in enumerate(files):
-        if report is not None:
-            report(number, len(files))
-        results.append({"file": str(file), **_measure(learnt, Path(file))})
-    return results
+    asked = [Asked(learnt, Path(file)) for file in files]
+    return run(workers or Here(), exact_result, asked, report).all("files")
 
 
-def _measure(learnt: RuleSet | Calculus, file: Path) -> dict[str, Any]:
+def exact_result(asked: Asked, tell: Tell) -> dict[str, Any]:
+    """The figures of a file: a job for workers."""
+    learnt, file = asked
     if isinstance(learnt, Calculus):
-        return exact_figures(learnt, read_csv(file, learnt))
-    return rule_figures(learnt, read_graphs(file, learnt.relations[: learnt.named]))
+        return {"file": str(file), **exact_figures(learnt, read_csv(file, learnt))}
+    return {"file": str(file), **rule_figures(learnt, read_graphs(file, learnt.relations[: learnt.named]))}
 
 
 def exact_figures(calculus: Calculus, data: Dataset) -> dict[str, Any]:

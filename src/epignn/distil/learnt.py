@@ -17,6 +17,7 @@ from epignn.learn.config import Experiment
 from epignn.locks import only_one
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.api import GraphTask
+from epignn.workers import Workers
 
 Report = Callable[[int, int], None]
 KINDS = ("calculus", "rules")
@@ -35,7 +36,7 @@ def distil(model: EpiGNN, relations: tuple[str, ...], experiment: Experiment, da
 
 
 def distil_trained(
-    trained: Trained, data: Dataset | None, kind: str, name: str, report: Report
+    trained: Trained, data: Dataset | None, kind: str, name: str, report: Report, workers: Workers | None = None
 ) -> Distilled | DistilledRules:
     """The same for a model of a run folder, with the grounds.
 
@@ -45,10 +46,12 @@ def distil_trained(
         kind: one of `KINDS`.
         name: of the calculus.
         report: called with the tables tried and to be tried.
+        workers: who tries them; this process, if nobody is named.
     """
     source = f"read off the weights of {trained.name}, seed {trained.seed}"
     if kind == "calculus":
-        return distil_calculus(read_weights(trained.model, trained.relations), data, name, source, report=report)
+        reading = read_weights(trained.model, trained.relations)
+        return distil_calculus(reading, data, name, source, report=report, workers=workers)
     return distil_rules(trained.model, trained.relations, data, _temperature(trained.experiment), source)
 
 

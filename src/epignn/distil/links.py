@@ -8,24 +8,30 @@ that the strongest rule gives.
 
 import csv
 import io
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from epignn.data.graph import Graph, Known, Side, both_sides
+from epignn.data.shared import arrays_of, graph_of
 from epignn.distil.bodies import Bodies, Body, Counts
 from epignn.errors import BadArgument
 from epignn.files import json_text, write_text
-from epignn.learn.checkpoint import Trained
+from epignn.learn.checkpoint import Kept, Trained
 from epignn.learn.protocols import by_head
 from epignn.learn.ranking import METRICS, Ranks, stand
 from epignn.learn.scorers import scorer_of
 from epignn.tasks.api import Report
+from epignn.workers import Shared, Workers, run
+from epignn.workers.api import Tell
 
 Floats = NDArray[np.float64]
 FACTS, CANDIDATES = 150, 60
@@ -88,8 +94,35 @@ class LinkRules:
     check: Check
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A relation whose rules are asked of a model, both ways: plain values.
+
+    Attributes:
+        model: of a run folder.
+        graph: its arrays; see `epignn.data.shared`.
+        relation: by number.
+        most, longest: see `distil_links`.
+    """
+
+    model: Kept
+    graph: Shared
+    relation: int
+    most: int
+    longest: int
+
+
+Both = tuple[list[LinkRule], list[LinkRule]]
+"""The rules of a relation, and those of its inverse."""
+
+
 def distil_links(
-    trained: Trained, side: Side, most: int = 10, longest: int = 3, report: Report | None = None
+    trained: Trained,
+    side: Side,
+    most: int = 10,
+    longest: int = 3,
+    report: Report | None = None,
+    workers: Workers | None = None,
 ) -> LinkRules:
     """Read the rules of a model off its answers.
 
@@ -99,6 +132,7 @@ def distil_links(
         most: rules of each relation that are kept.
         longest: steps of a body, at most 3.
         report: called with relations done and relations in all.
+        workers: who asks the model, which is then one of a run folder; this process, if nobody is named.
 
     Raises:
         BadArgument: the model is not for links.
@@ -107,16 +141,35 @@ def distil_links(
         raise BadArgument(f"{trained.name} classifies graphs; its rules are distilled from labelled graphs.")
     if not 1 <= longest <= 3:
         raise BadArgument(f"bodies have 1 to 3 steps, not {longest}.")
-    graph, bodies = side.graph, Bodies(side.graph)
-    count = len(graph.relations)
-    rules: list[LinkRule] = []
-    by_relation: dict[int, list[LinkRule]] = {}
-    for relation in range(count):
-        tried = _candidates(bodies, relation, longest)
-        for number, direction in ((relation, tried), (relation + count, [bodies.reversed(b) for b in tried])):
-            scores = body_scores(trained, graph.relations, direction, number)
-            order = [k for k in np.argsort(-scores, kind="stable").tolist() if scores[k] > 0][:most]
-            found = [
+    bodies, count = Bodies(side.graph), len(side.graph.relations)
+    if workers is None or workers.count == 1:
+        found = []
+        for relation in range(count):
+            found.append(rules_of(trained, bodies, relation, most, longest))
+            if report is not None:
+                report(relation + 1, count)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            shared = workers.share(arrays_of(side.graph), Path(folder))
+            model = Kept.of(trained)
+            asked = [Asked(model, shared, relation, most, longest) for relation in range(count)]
+            found = run(workers, rules_asked, asked, report).all("relations")
+    by_relation = {
+        relation + count * turned: rules for relation, both in enumerate(found) for turned, rules in enumerate(both)
+    }
+    rules = tuple(rule for forwards, _ in found for rule in forwards)
+    return LinkRules(rules, _check(trained, side, bodies, by_relation))
+
+
+def rules_of(trained: Trained, bodies: Bodies, relation: int, most: int, longest: int) -> Both:
+    """The strongest rules of a relation and of its inverse."""
+    tried, count = _candidates(bodies, relation, longest), len(bodies.graph.relations)
+    found: list[list[LinkRule]] = []
+    for number, direction in ((relation, tried), (relation + count, [bodies.reversed(b) for b in tried])):
+        scores = body_scores(trained, bodies.graph.relations, direction, number)
+        order = [k for k in np.argsort(-scores, kind="stable").tolist() if scores[k] > 0][:most]
+        found.append(
+            [
                 LinkRule(
                     number,
                     direction[k],
@@ -126,11 +179,19 @@ def distil_links(
                 )
                 for k in order
             ]
-            by_relation[number] = found
-            rules += found if number == relation else []
-        if report is not None:
-            report(relation + 1, count)
-    return LinkRules(tuple(rules), _check(trained, side, bodies, by_relation))
+        )
+    return found[0], found[1]
+
+
+def rules_asked(asked: Asked, tell: Tell) -> Both:
+    """What `rules_of` gives: a job for workers."""
+    torch.set_num_threads(1)
+    return rules_of(asked.model.load(), _bodies(asked.graph), asked.relation, asked.most, asked.longest)
+
+
+@lru_cache(maxsize=1)
+def _bodies(graph: Shared) -> Bodies:
+    return Bodies(graph_of(graph))
 
 
 def _candidates(bodies: Bodies, relation: int, longest: int) -> list[Body]:

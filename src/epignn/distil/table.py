@@ -11,13 +11,15 @@ impossible facts; what is left is undecided and stays possible.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from epignn.distil.evidence import Evidence
 from epignn.distil.orbits import Bools, Floats, Orbits
+from epignn.workers import Here, Workers, run
+from epignn.workers.api import Tell
 
 PROBLEMS = 6000
 """Tables are compared on so many distinct training problems, the smallest; the certificate counts all."""
@@ -29,7 +31,47 @@ PASSES = 8
 ROUNDING = 1e-5
 """Scores are sums in single precision: what differs by less, as a share of them, is the same."""
 
+TOGETHER = 8
+"""Tables that a worker judges at a time."""
+
 Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """Tables (T, N) to be judged by problems."""
+
+    evidence: Evidence
+    orbits: Orbits
+    tables: Bools
+
+
+def likelihoods(asked: Judging, tell: Tell) -> list[float]:
+    """How likely each table makes the labels: a job for workers."""
+    return [asked.evidence.judge(asked.orbits.calculus(table)).log_likelihood for table in asked.tables]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Tells how likely tables make the labels of some problems; workers share the tables."""
+
+    evidence: Evidence
+    orbits: Orbits
+    workers: Workers
+
+    @property
+    def ahead(self) -> int:
+        """As many tables as are worth judging at once."""
+        return 1 if self.workers.count == 1 else TOGETHER * self.workers.count
+
+    def __call__(self, tables: Bools, report: Report = lambda done, total: None) -> list[float]:
+        """The logarithms of the likelihoods."""
+        size = min(TOGETHER, self.ahead)
+        parts = [Judging(self.evidence, self.orbits, tables[n : n + size]) for n in range(0, len(tables), size)]
+        shown = run(
+            self.workers, likelihoods, parts, lambda done, of: report(min(done * size, len(tables)), len(tables))
+        )
+        return [one for part in shown.all("parts") for one in part]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +100,14 @@ class Table:
     cut: float
 
 
-def decide(orbits: Orbits, score: Floats, evidence: Evidence | None, problems: int, report: Report) -> Table:
+def decide(
+    orbits: Orbits,
+    score: Floats,
+    evidence: Evidence | None,
+    problems: int,
+    report: Report,
+    workers: Workers | None = None,
+) -> Table:
     """Choose the facts of a table.
 
     Args:
@@ -67,6 +116,7 @@ def decide(orbits: Orbits, score: Floats, evidence: Evidence | None, problems: i
         evidence: training problems, or None to go by weights and laws alone.
         problems: how many of the smallest problems compare tables.
         report: called with the tables tried and to be tried, first for thresholds, then for single facts.
+        workers: who tries them; this process, if nobody is named.
     """
     by_weights, cut = choose_cut(orbits, score, None, report)
     if evidence is None:
@@ -74,13 +124,16 @@ def decide(orbits: Orbits, score: Floats, evidence: Evidence | None, problems: i
         ends = _edges(score, ~orbits.settled & by_weights, ~orbits.settled & ~by_weights)
         table = Table(by_weights, np.zeros(len(orbits)), nothing, nothing, *ends, by_weights, by_weights, cut)
     else:
-        by_cut, cut = choose_cut(orbits, score, evidence.smallest(problems // CUT_SHARE), report)
-        possible, gain = _improve(orbits, score, by_cut, cut, evidence.smallest(problems), report)
+        few, all_ = (
+            Judge(evidence.smallest(n), orbits, workers or Here()) for n in (problems // CUT_SHARE, problems)
+        )
+        by_cut, cut = choose_cut(orbits, score, few, report)
+        possible, gain = _improve(orbits, score, by_cut, cut, all_, report)
         table = _settle(orbits, score, possible, gain, by_weights, by_cut, cut)
     return fill_empty_cells(orbits, table)
 
 
-def choose_cut(orbits: Orbits, score: Floats, evidence: Evidence | None, report: Report) -> tuple[Bools, float]:
+def choose_cut(orbits: Orbits, score: Floats, judge: Judge | None, report: Report) -> tuple[Bools, float]:
     """Which facts are possible, and the threshold: the likeliest, or by the laws where there is no evidence."""
     order = orbits.free[np.argsort(score[orbits.free], kind="stable")]
     # Cut c lies between facts c - 1 and c of different scores; the gap beyond either end counts as none.
@@ -91,10 +144,8 @@ def choose_cut(orbits: Orbits, score: Floats, evidence: Evidence | None, report:
         table[order[:c]] = True
     lawful = np.array([breaches(orbits, table) == 0 for table in tables])
     likelihood = np.zeros(len(cuts))
-    if evidence is not None:
-        for number, table in enumerate(tables):
-            likelihood[number] = evidence.judge(orbits.calculus(table)).log_likelihood
-            report(number + 1, len(cuts))
+    if judge is not None:
+        likelihood[:] = judge(tables, report)
     worth = [(high[c] - low[c]) * (len(order) - c) for c in cuts]
     best = int(np.lexsort((worth, lawful, likelihood))[-1])
     return tables[best], float((low[cuts[best]] + high[cuts[best]]) / 2)
@@ -114,25 +165,33 @@ def breaches(orbits: Orbits, possible: Bools) -> int:
 
 
 def _improve(
-    orbits: Orbits, score: Floats, start: Bools, cut: float, evidence: Evidence, report: Report
+    orbits: Orbits, score: Floats, start: Bools, cut: float, judge: Judge, report: Report
 ) -> tuple[Bools, Floats]:
     """Change facts while that makes the labels decisively likelier; also the gain of each fact."""
-    order = orbits.free[np.argsort(np.abs(score[orbits.free] - cut), kind="stable")]
+    order = orbits.free[np.argsort(np.abs(score[orbits.free] - cut), kind="stable")].tolist()
     possible, gain = start.copy(), np.zeros(len(orbits))
     for round_ in range(PASSES):
-        before = evidence.judge(orbits.calculus(possible)).log_likelihood
-        moved = False
-        for step, fact in enumerate(order.tolist()):
-            other = possible.copy()
-            other[fact] = not possible[fact]
-            after = evidence.judge(orbits.calculus(other)).log_likelihood
-            gain[fact] = before - after if possible[fact] else after - before
-            if after > before + DECISIVE:
-                possible, before, moved = other, after, True
-            report(round_ * len(order) + step + 1, PASSES * len(order))
+        (before,), moved, done = judge(possible[None]), False, 0
+        while done < len(order):
+            tried = order[done : done + judge.ahead]
+            for fact, after in zip(tried, judge(_turned(possible, tried)), strict=True):
+                gain[fact] = before - after if possible[fact] else after - before
+                done += 1
+                report(round_ * len(order) + done, PASSES * len(order))
+                if after > before + DECISIVE:
+                    possible[fact] = not possible[fact]
+                    before, moved = after, True
+                    break  # those after it were judged beside what is no longer the table
         if not moved:
             break
     return possible, gain
+
+
+def _turned(possible: Bools, facts: Sequence[int]) -> Bools:
+    """Tables that differ from one in a fact each."""
+    tables = np.repeat(possible[None], len(facts), axis=0)
+    tables[np.arange(len(facts)), facts] ^= True
+    return tables
 
 
 def _settle(

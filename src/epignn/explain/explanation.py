@@ -238,9 +238,9 @@ class Explanation:
         teller = self.theory or self.belief
         return teller.words(relations) if teller else "|".join(relations)
 
-    def told(self, support: Support) -> list[str]:
-        """Supporting facts in words."""
-        return [str(self.facts.fact(f)) for f in support.facts]
+    def told(self, support: Support, tell: Callable[[Fact], str] = str) -> list[str]:
+        """Supporting facts in words, each as `tell` tells it."""
+        return [tell(self.facts.fact(f)) for f in support.facts]
 
     def __str__(self) -> str:
         if self.status is Status.CONTRADICTORY:

@@ -8,6 +8,7 @@ from epignn.calculus.calculi.indu import DURATIONS, WORDS
 from epignn.calculus.calculi.opra import SAME, SIDES
 from epignn.calculus.calculi.orders import ALLEN, CARDINAL
 from epignn.calculus.calculi.star import COMPASS
+from epignn.calculus.meanings import key
 from epignn.calculus.neighbours import neighbours
 from epignn.explain.layout import NAME_WIDTH, Box
 from epignn.explain.svg import INK, LEFT, LIGHT, PALE, STRONG, at, page, straight
@@ -96,11 +97,14 @@ def draw_neighbourhood(calculus: Calculus) -> str:
         box = Box(x - widths[name] / 2, y - HIGH / 2, widths[name], HIGH)
         same = name == calculus.relations[calculus.identity]
         boxes.append(_box(box, name, STRONG if same else LIGHT, "white" if same else INK))
-    title = f"{calculus.name}: which relation can follow on which"
+    title = f"{calculus.name}: which relation can turn into which"
     credit = "A line joins two relations when one becomes the other by a small move, with no other in between."
     width = max(max(x for x, _ in middle.values()) + margin, len(title) * 11.5 + 60, len(credit) * 6.6 + 60)
     height = max(y for _, y in middle.values()) + HIGH
-    legend = [f"Dark: the identity. {len(found)} relations, {len(pairs)} lines."]
+    legend = [
+        f"Dark: the identity. {len(found)} relations, {len(pairs)} lines.",
+        *key(calculus, calculus.universal),
+    ]
     return page((width, height), title, credit, INK, [*lines, *boxes], legend)
 
 

@@ -61,6 +61,7 @@ def explain(
     threshold: float = THRESHOLD,
     rounds: int | None = None,
     seconds: float = SECONDS,
+    names: tuple[str, ...] = (),
 ) -> Explanation:
     """What a model says of a pair, and why.
 
@@ -73,6 +74,7 @@ def explain(
         threshold: a relation of at least this probability may still hold.
         rounds: the most rounds of states to keep; None for all until they no longer change.
         seconds: how long it is measured what facts are worth, and how long states are followed.
+        names: what to call the model's relations; by default as it does.
 
     Raises:
         UnknownName: no fact names one of the two.
@@ -86,10 +88,11 @@ def explain(
     likeliest = int(chances.argmax())
     influence = chances[likeliest] - _without(model, facts, (head, tail), likeliest, seconds)
     entities, states = _states(model, directed(facts, head), head, rounds, seconds)
-    belief = Belief(model.relations, chances, threshold, entities, states, influence)
+    names = names or model.relations
+    belief = Belief(names, chances, threshold, entities, states, influence)
     said, *listed = _said(belief, f"({head}, {tail})")
     proved, credit = _compared(belief, by)
-    credit = f"by the model, {model.relations[likeliest]} with probability {chances.max():.3f}; {credit}"
+    credit = f"by the model, {names[likeliest]} with probability {chances.max():.3f}; {credit}"
     lines = (said, *listed, proved)
     if by is not None and by.status is Status.CONTRADICTORY:
         lines = (proved, f"The model answers {said}", *listed)

@@ -5,9 +5,13 @@ Written by hand: no library draws it. What goes where is decided in `layout`.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from epignn.calculus.algebra import DIFFERENT
-from epignn.explain.explanation import Explanation, Status, Theory
+from epignn.calculus.meanings import key
+from epignn.calculus.network import Network
+from epignn.explain.explanation import Explanation, Facts, Status, Theory
 from epignn.explain.layout import LABEL_HEIGHT, NAME_WIDTH, SMALL_WIDTH, Box, Curve, Layout, Line, lay_out
 from epignn.explain.paths import steps
 from epignn.explain.svg import CLASH, INK, PALE, SMALL, STRONG, at, attribute, cut, page, text
@@ -26,10 +30,10 @@ class State:
     bars: tuple[float, ...] = ()
 
 
-def draw(found: Explanation) -> str:
-    """The picture of an explanation, as the text of an SVG file."""
+def draw(found: Explanation, alone: bool = False) -> str:
+    """The picture of an explanation, as the text of an SVG file; with the supporting facts `alone`, or with all."""
     facts, support = found.facts, (found.by or found).support.facts
-    large = len(facts.names) > MOST_ENTITIES or len(facts) > MOST_FACTS
+    large = alone or len(facts.names) > MOST_ENTITIES or len(facts) > MOST_FACTS
     drawn = support if large else range(len(facts))
     told = [facts.fact(f) for f in drawn]
     ends = {found.head, found.tail, *(end for fact in told for end in (fact.head, fact.tail))}
@@ -47,8 +51,9 @@ def draw(found: Explanation) -> str:
     layout = lay_out(columns(len(names), lines, place[found.head]), widths, lines, strong_lines)
     clash = found.status is Status.CONTRADICTORY
     strong, title = (CLASH, "contradictory") if clash else (STRONG, str(found))
-    legend = _legend(found.head, bool(support), len(facts.names) - len(names), clash)
-    width = max(layout.width, max(len(title) * 11.5, len(found.credit) * SMALL_WIDTH) + 60)
+    legend = [_legend(found.head, bool(support), len(facts.names) - len(names), clash), *_key(facts, drawn)]
+    widest = max(len(title) * 11.5, *(len(line) * SMALL_WIDTH for line in (found.credit, *legend)))
+    width = max(layout.width, widest + 60)
     special = {found.head: HEAD, found.tail: TAIL}
     used = {end for n in strong_lines for end in (lines[n].source, lines[n].target)}
     boxes = zip(names, shown, states, layout.boxes, strict=True)
@@ -61,7 +66,7 @@ def draw(found: Explanation) -> str:
             for n, box in enumerate(boxes)
         ),
     ]
-    return page((width, layout.height), title, found.credit, strong, parts, [legend])
+    return page((width, layout.height), title, found.credit, strong, parts, legend)
 
 
 def _states(found: Explanation) -> dict[str, State]:
@@ -97,6 +102,13 @@ def _legend(head: str, supported: bool, left_out: int, clash: bool = False) -> s
     if not clash:
         said += f" In each box: what may hold from {head} to it."
     return said + (f" {left_out} further entities are not drawn." if left_out else "")
+
+
+def _key(facts: Facts, drawn: Iterable[int]) -> list[str]:
+    """What the relations of the facts mean, a line each, where a calculus tells."""
+    if not isinstance(facts, Network):
+        return []
+    return key(facts.calculus, reduce(or_, (int(facts.masks[f]) for f in drawn), 0))
 
 
 # -- the pieces --

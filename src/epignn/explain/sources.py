@@ -34,6 +34,8 @@ from epignn.extras import optional
 NAMED = 60
 """Up to so many regions are drawn with their names; of more, a name shows when one points at a region."""
 MOST_EVENTS = 200
+TINY, HUGE = 1e-300, 1e300
+"""Between the first and the last moment of a time line there is more than the one, and less than the other."""
 WIDE, BAR, ROW = 620.0, 18.0, 26.0
 """The width of the time line, the height of a bar and of its row."""
 
@@ -116,6 +118,8 @@ def sketch_events(source: Events, marked: set[str]) -> Sketch:
     if not len(known):
         raise BadArgument("no start and no end is known; there is nothing to draw.")
     low, high = float(known.min()), float(known.max())
+    if not TINY < high - low < HUGE:
+        raise BadArgument("times that are so far apart, or so near, cannot be drawn; leave out --svg.")
     margin = 0.06 * ((high - low) or 1.0)
     low, high = low - margin, high + margin
     left = LEFT + max(len(cut(name)) for name in source.names) * NAME_WIDTH + 14

@@ -1,9 +1,16 @@
 """Explanations in words, as lines for a terminal, and the table of states."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from epignn.calculus.network import Fact
 from epignn.explain.explanation import Belief, Exclusion, Explanation, Floats, Status, Theory
 
+Tell = Callable[[Fact], str]
+"""How a fact is told."""
+NOTHING, OPEN = "–", ("*", "≠")
+"""In a table: that nothing follows, which sets of relations say so."""
 MOST_INFLUENCES = 20
 MANY = 13
 """Of more relations than so many, only the number is told."""
@@ -11,15 +18,15 @@ MOST_LIKELY = 3
 """So many relations of a model's state are shown."""
 
 
-def lines(found: Explanation) -> list[str]:
-    """The answer, why each other relation cannot hold, the proofs, and the facts they rest on."""
+def lines(found: Explanation, tell: Tell = str) -> list[str]:
+    """The answer, why each other relation cannot hold, the proofs, and the facts they rest on, told by `tell`."""
     why = found.by or found
-    reasons = _reasons(why, why.theory) if why.theory else []
-    return [*found.said, *reasons, *_influence(found)]
+    reasons = _reasons(why, why.theory, tell) if why.theory else []
+    return [*found.said, *reasons, *_influence(found, tell)]
 
 
-def _reasons(found: Explanation, theory: Theory) -> list[str]:
-    return [*_weaker(found), *_excluded(found), *_proofs(found, theory), *_support(found, theory)]
+def _reasons(found: Explanation, theory: Theory, tell: Tell) -> list[str]:
+    return [*_weaker(found), *_excluded(found, tell), *_proofs(found, theory), *_support(found, theory, tell)]
 
 
 def _weaker(found: Explanation) -> list[str]:
@@ -28,18 +35,22 @@ def _weaker(found: Explanation) -> list[str]:
     return ["", f"By weaker rules: {weaker}"] if weaker else []
 
 
-def _excluded(found: Explanation) -> list[str]:
+def _excluded(found: Explanation, tell: Tell) -> list[str]:
     """For the other relations, which path and which facts exclude them."""
     if not found.exclusions:
         return []
-    return ["", "Excluded", *(line for exclusion in found.exclusions for line in _exclusion(found, exclusion))]
+    return [
+        "",
+        "Excluded",
+        *(line for exclusion in found.exclusions for line in _exclusion(found, exclusion, tell)),
+    ]
 
 
-def _exclusion(found: Explanation, exclusion: Exclusion) -> list[str]:
+def _exclusion(found: Explanation, exclusion: Exclusion, tell: Tell) -> list[str]:
     names, left = ", ".join(exclusion.relations), found.words(exclusion.left)
     left = left if len(exclusion.left) <= MANY or "|" not in left else f"{len(exclusion.left)} others"
     if not exclusion.path:
-        facts = [f"    {fact}" for fact in found.told(exclusion.support)]
+        facts = [f"    {fact}" for fact in found.told(exclusion.support, tell)]
         return [f"  {names}: by {exclusion.support}, which leave {left}", *facts]
     first, *rest = exclusion.path
     steps = "".join(f" –{along}→ {name}" for along, name in zip(exclusion.along, rest, strict=True))
@@ -56,7 +67,7 @@ def _proofs(found: Explanation, theory: Theory) -> list[str]:
     return said
 
 
-def _support(found: Explanation, theory: Theory) -> list[str]:
+def _support(found: Explanation, theory: Theory, tell: Tell) -> list[str]:
     """The smallest set of facts that gives the answer."""
     support = found.support
     if not support.facts:
@@ -65,10 +76,10 @@ def _support(found: Explanation, theory: Theory) -> list[str]:
     sure = "none can be left out; a smaller set may exist" if support.irreducible else "fewer may do"
     sure = "no smaller set does" if support.smallest else sure
     title = f"{support} of {len(found.facts)} {what} ({sure})"
-    return ["", title, *(f"  {fact}" for fact in found.told(support))]
+    return ["", title, *(f"  {fact}" for fact in found.told(support, tell))]
 
 
-def _influence(found: Explanation) -> list[str]:
+def _influence(found: Explanation, tell: Tell) -> list[str]:
     """How much each fact matters to a model, the weightiest first."""
     belief = found.belief
     if belief is None or belief.ignorant:
@@ -78,7 +89,7 @@ def _influence(found: Explanation) -> list[str]:
     order = sorted(measured, key=lambda f: -abs(lost[f]))[:MOST_INFLUENCES]
     some = f", of the {len(measured):,} nearest of {len(lost):,}" if len(measured) < len(lost) else ""
     title = f"What the probability of {belief.relations[belief.likeliest]} gains or loses without a fact{some}"
-    return ["", title, *(f"  {round(-lost[f], 3) + 0.0:+.3f}  {found.facts.fact(f)}" for f in order)]
+    return ["", title, *(f"  {round(-lost[f], 3) + 0.0:+.3f}  {tell(found.facts.fact(f))}" for f in order)]
 
 
 def states(found: Explanation, most: int | None = None) -> tuple[str, list[str], list[list[str]]]:
@@ -95,9 +106,10 @@ def states(found: Explanation, most: int | None = None) -> tuple[str, list[str],
         what, entities = found.theory.states if found.theory else "", found.rounds.entities
         cells = [[found.words(known) for known in row] for row in found.rounds.relations]
         columns = ["the facts", *(f"round {n}" for n in range(1, len(cells)))]
-    shown = cells[:most]
+    shown = [[NOTHING if cell in OPEN else cell for cell in row] for row in cells[:most]]
+    key = f" ({NOTHING}: nothing follows)" if any(NOTHING in row for row in shown) else ""
     rows = [[entity, *row] for entity, row in zip(entities, zip(*shown, strict=True), strict=True)] if shown else []
-    return f"{what} from {found.head}, round by round", ["", *columns[: len(shown)]], rows
+    return f"{what} from {found.head}, round by round{key}", ["", *columns[: len(shown)]], rows
 
 
 def _likely(belief: Belief, chances: Floats) -> str:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from epignn.calculus.meanings import key
 from epignn.calculus.network import Network
 from epignn.calculus.realise.lines import Intervals, Plane, Points
 from epignn.calculus.realise.people import People
@@ -45,7 +48,8 @@ def draw_world(world: World, network: Network) -> str:
     sketch = SKETCHES[type(world)](world, marked)
     title = f"{len(broken)} of {len(network)} facts do not hold" if broken else f"A world of {world.calculus}"
     credit = "in red: the names in these facts" if broken else f"in which {_count(len(network), 'fact')} hold"
-    legend = _facts(network, broken)
+    told = network.select(broken) if broken else network
+    legend = [*_facts(network, broken), *key(network.calculus, int(np.bitwise_or.reduce(told.masks, initial=0)))]
     longest = max(len(title) * 11.5, *(len(line) * SMALL_WIDTH for line in (credit, *legend)))
     size = (max(sketch.width, longest + 60), sketch.height)
     return page(size, title, credit, CLASH if broken else STRONG, sketch.parts, legend)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epignn.data.dataset import Dataset, Ints, offsets
 from epignn.errors import BadFile, unknown
-from epignn.files import open_text, readable
+from epignn.files import SURROGATE, open_text, readable
 from epignn.formats.csvfile import Row, read_rows
 
 
@@ -39,6 +39,8 @@ class Codes(dict[str, int]):
         names = tuple(sorted(self) if relations is None else relations)
         position = {name: at for at, name in enumerate(names)}
         for name, line in self.first.items():
+            if SURROGATE.search(name):
+                raise BadFile(f"half a surrogate pair is no text: {name[:80]!r}.", file, line)
             if name not in position:
                 raise BadFile(str(unknown("relation", name, names)), file, line)
         return names, np.array([position[name] for name in self], dtype=np.int32)

@@ -150,7 +150,12 @@ def _picker(header: list[str], columns: tuple[str, ...]) -> tuple[Callable[[list
     for column in columns:
         if column not in header:
             found = ",".join(header)[:80]
-            raise BadFile(f"no column {column!r}; the first row must name {', '.join(columns)}, found {found!r}.")
+            hint = (
+                " Triples go to `epignn train` as a .tsv file, with tabs between them." if len(header) == 3 else ""
+            )
+            raise BadFile(
+                f"no column {column!r}; the first row must name {', '.join(columns)}, found {found!r}.{hint}"
+            )
     *facts, label = columns if len(columns) > len(FACTS) else (*columns, LABEL)
     has_label = label in header
     wanted = (*facts, label if has_label else facts[0])

@@ -19,6 +19,8 @@ from epignn.formats.raw import Place, RawNetwork, relation_names
 
 CELL = 8
 """Bytes of a cell of a table in memory, at least."""
+ROWS = 4096
+"""Rows of a Parquet file that are unpacked at once."""
 ARRAYS = ("calculus", "relations", "names", "heads", "tails", "masks")
 """What an .npz file of facts holds."""
 
@@ -44,17 +46,42 @@ def read_frame(path: Path) -> Any:
 
 
 def _read_parquet(data: bytes, path: Path) -> Any:
-    file = optional("pyarrow.parquet", f"reading {path.name}").ParquetFile(io.BytesIO(data))
-    cells = file.metadata.num_rows * file.metadata.num_columns
-    refuse_above(cells * CELL, most_bytes(len(data)), str(path))
-    return file.read().to_pandas()
+    """Part by part, with texts that repeat held once: a few kilobytes of them may stand for gigabytes."""
+    arrow, parquet = (optional(name, f"reading {path.name}") for name in ("pyarrow", "pyarrow.parquet"))
+    schema = parquet.ParquetFile(io.BytesIO(data)).schema_arrow
+    texts = [field.name for field in schema if field.type in (arrow.string(), arrow.binary(), arrow.large_string())]
+    file = parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts)
+    about, limit = file.metadata, most_bytes(len(data))
+    packed = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+    size = max(about.num_rows * about.num_columns * CELL, packed)
+    refuse_above(size, limit, str(path))
+    batches, held = [], 0
+    for batch in file.iter_batches(batch_size=ROWS):
+        held += batch.nbytes
+        refuse_above(held, limit, str(path))
+        batches.append(batch)
+    frame = arrow.Table.from_batches(batches, file.schema_arrow).unify_dictionaries().to_pandas()
+    for place, kind in enumerate(frame.dtypes):
+        if kind == "category":
+            frame.isetitem(place, frame.iloc[:, place].astype(object))
+    return frame
 
 
 def _read_excel(data: bytes, path: Path) -> Any:
-    optional("openpyxl", f"reading {path.name}")
-    pandas = optional("pandas", f"reading {path.name}")
+    """The first sheet, row by row: one cell at its far end would make millions of empty ones."""
+    openpyxl, pandas = (optional(name, f"reading {path.name}") for name in ("openpyxl", "pandas"))
     _refuse_bomb(data, path)
-    return pandas.read_excel(io.BytesIO(data), engine="openpyxl")
+    sheet = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False).worksheets[0]
+    sheet.reset_dimensions()  # which the file may tell wrongly
+    rows: list[list[Any]] = []
+    widest = last = 0
+    for cells in sheet.iter_rows(values_only=True):
+        filled = max((place for place, cell in enumerate(cells, start=1) if cell not in (None, "")), default=0)
+        rows.append(list(cells[:filled]))
+        widest, last = max(widest, filled), len(rows) if filled else last
+        refuse_above(len(rows) * max(widest, 1) * CELL, most_bytes(len(data)), str(path))
+    names, *rest = [[*row, *[None] * (widest - len(row))] for row in rows[: max(last, 1)]] or [[]]
+    return pandas.DataFrame(rest, columns=["" if name is None else name for name in names])
 
 
 def _refuse_bomb(data: bytes, path: Path) -> None:
@@ -75,7 +102,8 @@ def read_frame_facts(path: Path) -> list[RawNetwork]:
     empty = np.flatnonzero(frame.iloc[:, places].isna().any(axis=1))
     if len(empty):
         raise BadFile("a cell of this fact is empty.", file, int(empty[0]) + 2)
-    head, relations, tail = (frame.iloc[:, place].astype(str).str.strip() for place in places)
+    with foreign(file, "a table of texts"):  # or of bytes that are none
+        head, relations, tail = (frame.iloc[:, place].astype(str).str.strip() for place in places)
     ends, names = pandas.factorize(np.stack([head, tail], axis=1).ravel().astype(object))
     sets, said = pandas.factorize(relations.to_numpy(dtype=object))
     heads, tails = ends.reshape(-1, 2).T.astype(np.int32)

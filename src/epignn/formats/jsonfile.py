@@ -7,7 +7,6 @@ All but `facts` may be left out; `entities`, where given, must list every one. T
 """
 
 import json
-import re
 from collections.abc import Mapping
 from itertools import chain
 from types import MappingProxyType
@@ -17,7 +16,7 @@ import numpy as np
 
 from epignn.calculus.network import Indices, Network
 from epignn.errors import BadFile, unknown
-from epignn.files import load_json
+from epignn.files import SURROGATE, load_json
 from epignn.formats.raw import Place, RawFact, RawNetwork, relation_names
 from epignn.formats.rows import text_of_rows
 
@@ -26,7 +25,6 @@ KEYS = ("calculus", "title", "entities", "facts")
 ALGEBRAS = MappingProxyType(
     {"linear_interval_algebra": "allen", "linear_point_algebra": "point", "rcc8_algebra": "rcc8"}
 )
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(text: str, file: str) -> list[RawNetwork]:

@@ -21,6 +21,8 @@ from epignn.formats.csvfile import FACTS
 
 PREDICTION = ("prediction", "relation")
 ID = ("id", "row")
+DIGITS = 18
+"""Of a number; longer ones Python may refuse to read."""
 
 
 def holds_predictions(path: Path) -> bool:
@@ -78,8 +80,13 @@ def _rows(reader: Any) -> Iterator[tuple[int, str | None, str]]:
         yield reader.line_num, None if name is None else cells[name].strip(), cells[what].strip()
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number that may count problems or relations."""
+    return text.isdecimal() and len(text) <= DIGITS
+
+
 def _number(text: str, count: int, file: str, line: int) -> int:
-    if not text.isdecimal() or int(text) >= count:
+    if not is_number(text) or int(text) >= count:
         raise BadFile(
             f"the id {text[:40]!r} is no number of a problem; they are counted from 0 to {count - 1}.", file, line
         )

@@ -1,5 +1,6 @@
 """Facts as a file has them, before a calculus gives their relation names a meaning; all readers share this form."""
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -156,6 +157,36 @@ def numbered(count: int) -> tuple[str, ...]:
     ('0', '1', '2')
     """
     return tuple(map(str, range(count)))
+
+
+MOST_NAMES = 200_000
+"""Of more names it is not asked which look alike: that would take longer than reading them."""
+SHOWN_ALIKE = 3
+
+
+def alike(names: Sequence[str]) -> str:
+    """Which names differ only by case or by Unicode form, so that they may be meant as one; empty if none do.
+
+    >>> alike(["Pier", "city", "pier"])
+    "'Pier' and 'pier' differ only in case"
+    """
+    if len(names) > MOST_NAMES:
+        return ""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        plain = name if name.isascii() else unicodedata.normalize("NFC", name)
+        groups.setdefault(plain.casefold(), []).append(name)
+    told = []
+    for first, second, *_ in (group for group in groups.values() if len(group) > 1):
+        same = unicodedata.normalize("NFC", first) == unicodedata.normalize("NFC", second)
+        how = (
+            "look the same, but their letters are composed differently (NFC, NFD)"
+            if same
+            else "differ only in case"
+        )
+        told.append(f"{first!r} and {second!r} {how}")
+    more = f"; and {len(told) - SHOWN_ALIKE} more such pairs" if len(told) > SHOWN_ALIKE else ""
+    return "; ".join(told[:SHOWN_ALIKE]) + more
 
 
 def names_of(raws: Iterable[RawNetwork]) -> set[str]:

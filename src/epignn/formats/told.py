@@ -8,6 +8,7 @@ from epignn.calculus import ALIASES
 from epignn.calculus.algebra import RESERVED, Calculus
 from epignn.calculus.network import Network
 from epignn.errors import BadArgument, BadFile, lookup
+from epignn.files import name_a_file
 from epignn.formats.facts import parse_facts
 from epignn.formats.networks import (
     PARSERS,
@@ -20,10 +21,14 @@ from epignn.formats.networks import (
     read_raw,
     readings,
 )
-from epignn.formats.raw import RawNetwork, names_of
+from epignn.formats.raw import RawNetwork, alike, names_of
+from epignn.formats.wording import Source, spoken
 
 if TYPE_CHECKING:
     from epignn.data.statements import Statements
+
+TEXT = "the facts"
+"""What messages call facts that stand in no file."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,15 @@ class Told:
             BadFile: the file cannot be read, or there are no facts.
         """
         is_text = "(" in facts and not _is_file(facts)
+        if must_exist and not is_text and facts and Path(facts).is_dir():
+            raise BadArgument(f"{facts} is a folder. {name_a_file(Path(facts))}")
         if must_exist and not is_text and not _is_file(facts):
             raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
-        file = "the facts" if is_text else "standard input" if facts == "-" else facts
+        file = TEXT if is_text else "standard input" if facts == "-" else facts
         return cls._some(parse_facts(facts, file) if is_text else read_raw(facts), file)
 
     @classmethod
-    def parse(cls, text: str, format: str = "facts", file: str = "the facts") -> Self:
+    def parse(cls, text: str, format: str = "facts", file: str = TEXT) -> Self:
         """Facts as text in a format: `facts`, `csp`, `json` or `csv`. Never opens a file.
 
         Raises:
@@ -81,6 +88,11 @@ class Told:
             BadFile: no calculus does.
         """
         return calculus_of(self.networks, self.file)
+
+    def alike(self) -> str:
+        """Entities that are told apart, though their names differ only by case or by Unicode form."""
+        told = next((found for raw in self.networks if (found := alike(raw.names))), "")
+        return f"{told}: they are read as different things" if told else ""
 
     def guessed(self) -> str:
         """What a reader has to know of the calculus that is taken; empty where only one can be meant.
@@ -113,6 +125,14 @@ class Told:
     def all_networks(self, calculus: Calculus | None = None) -> list[Network]:
         """The same of all networks of a file."""
         return as_networks(self.networks, calculus, self.file)
+
+    def source(self, number: int = 0) -> Source:
+        """Where the facts of one of its networks come from."""
+        return Source(self.networks[number], "" if self.file == TEXT else self.file)
+
+    def spoken(self, calculus: Calculus) -> Calculus:
+        """A calculus as one that tells relations in the words of these facts."""
+        return spoken(calculus, [name for n in range(len(self.networks)) for name in self.source(n).names()])
 
     def statements(self, relations: tuple[str, ...]) -> "Statements":
         """The facts over a vocabulary, in the direction in which they are made.

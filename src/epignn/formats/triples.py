@@ -9,7 +9,7 @@ import numpy as np
 from epignn.calculus.network import Indices
 from epignn.errors import BadFile
 from epignn.files import read_text
-from epignn.formats.raw import compiled
+from epignn.formats.raw import alike, compiled
 
 Triple = tuple[str, str, str]
 
@@ -46,9 +46,12 @@ class Triples:
         return tuple((self.entities[h], self.relations[r], self.entities[t]) for h, r, t in numbers)
 
     def notes(self) -> list[str]:
-        """What was passed over, in words."""
+        """What was passed over, and which names may be meant as one, in words."""
         counts = ((self.blank, "blank"), (self.repeated, "repeated"))
-        return [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
+        passed = [f"{self.file}: {count:,} {what} lines passed over" for count, what in counts if count]
+        named = (("entities", self.entities), ("relations", self.relations))
+        found = [f"{told}: they are read as different {what}" for what, names in named if (told := alike(names))]
+        return [*passed, *(f"{self.file}: {note}" for note in found)]
 
     @classmethod
     def of(cls, rows: Iterable[Triple], file: str = "the triples") -> "Triples":

@@ -11,8 +11,9 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from epignn.entries import Code, allowed
 from epignn.errors import BadArgument, BadFile, unknown
-from epignn.files import load_json, make_folder, read_text, write_text, writing
+from epignn.files import load_json, make_folder, read_text, sha256, write_text, writing
 from epignn.learn.answers import AnswerCalibration
 from epignn.learn.calibrate import LEAST, MOST, Calibration
 from epignn.learn.config import Experiment, built, model_class, recorded
@@ -361,3 +362,29 @@ def load_model(name: str, device: str = "cpu", code: Iterable[Path | str] = ()) 
     model = build(model_class(settings, files), config.outputs, settings, config.seed)
     restore(model, load_tensors(path / WEIGHTS), path / WEIGHTS)
     return Trained(name, model.to(device_of(device)).eval(), config, *_calibrated(path, config))
+
+
+class Kept(NamedTuple):
+    """A model of a run folder, as workers are told of it: its name, a digest of its weights, a device, its code.
+
+    The digest tells a model that was trained anew under the same name from the one that was meant.
+    """
+
+    name: str
+    digest: str
+    device: str
+    code: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, trained: Trained, code: Iterable[Path] = ()) -> "Kept":
+        """A model that was loaded."""
+        return cls(trained.name, sha256(folder_of(trained.name) / WEIGHTS), str(trained.model.device), tuple(code))
+
+    def load(self) -> Trained:
+        """The model, read once by each process."""
+        return _loaded(self)
+
+
+@lru_cache(maxsize=4)
+def _loaded(model: Kept) -> Trained:
+    return load_model(model.name, model.device, model.code)

@@ -122,7 +122,8 @@ def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Pat
     """An experiment by name or from a TOML file, with overrides such as `model.facets=8`.
 
     `clutrr:089907f8` is the experiment `clutrr` on that version of its data. With another kind of model than its
-    own, an experiment is trained by the recipe of that model.
+    own, an experiment is trained by the recipe of that model; a form of its own model keeps the settings that both
+    have.
 
     Args:
         name: a shipped experiment, or a `.toml` file.
@@ -142,13 +143,23 @@ def load_experiment(name: str, overrides: Sequence[str] = (), code: Sequence[Pat
     if (model := _kind(wanted, "model") or "epignn") != (_kind(values, "model") or "epignn"):
         task = str(_entry(wanted, "data", "task") or "rcc8")
         learns = _kind(wanted, "objective") or TASKS.get(task_kind(task), files).objective
-        recipe = _recipe(MODELS.get(model, files), learns, task)
-        values |= {"model": {}} if recipe is None else {"model": {}, "objective": {}, "training": {}}
+        chosen = MODELS.get(model, files)
+        recipe = _recipe(chosen, learns, task)
+        kept = _shared(MODELS.get(_kind(values, "model") or "epignn", files), chosen, values.get("model"))
+        values |= {"model": kept} if recipe is None else {"model": {}, "objective": {}, "training": {}}
         for text in recipe or ():
             override(values, text)
     for text in overrides:
         override(values, text)
     return from_dict(values, f"{path} with --set" if overrides else str(path), files)
+
+
+def _shared(model: type[Model], other: type[Model], settings: Any) -> dict[str, Any]:
+    """Those settings of a model that another has, too, where one of them is a form of the other."""
+    if not (issubclass(model, other) or issubclass(other, model)) or not isinstance(settings, dict):
+        return {}
+    known = {field.name for field in dataclasses.fields(other.Config)} - {"kind"}
+    return {key: value for key, value in settings.items() if key in known}
 
 
 def _recipe(model: type[Model], learns: str, task: str) -> tuple[str, ...] | None:

@@ -1,6 +1,5 @@
 """Scores of a model on graphs, and its accuracy; what an evaluation tells of a set of problems."""
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from epignn.tasks.own import read
 from epignn.workers.api import Tell
 
 if TYPE_CHECKING:
-    from epignn.learn.checkpoint import Trained
+    from epignn.learn.checkpoint import Kept, Trained
 
 
 @torch.no_grad()
@@ -58,24 +57,13 @@ def evaluate_file(trained: "Trained", path: Path) -> dict[str, Any]:
 
 
 class Asked(NamedTuple):
-    """A model by name and the digest of its weights, where it runs, its code, and a file of problems."""
+    """A model, and a file of problems."""
 
-    model: str
-    digest: str
-    device: str
-    code: tuple[Path, ...]
+    model: "Kept"
     file: Path
 
 
 def evaluate_asked(asked: Asked, tell: Tell) -> dict[str, Any]:
     """What `evaluate_file` tells, and of which model: a job for workers."""
     torch.set_num_threads(1)
-    return {"model": asked.model, **evaluate_file(_loaded(*asked[:4]), asked.file)}
-
-
-@lru_cache(maxsize=4)
-def _loaded(model: str, digest: str, device: str, code: tuple[Path, ...]) -> "Trained":
-    """A model, read once for all files; one that was trained anew has another digest."""
-    from epignn.learn.checkpoint import load_model
-
-    return load_model(model, device, code)
+    return {"model": asked.model.name, **evaluate_file(asked.model.load(), asked.file)}

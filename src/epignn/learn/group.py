@@ -54,12 +54,14 @@ class Gloo:
     """Processes of one or several machines, by torch's own means on CPUs."""
 
     def __init__(self, rank: int, size: int, where: str = "env://") -> None:
+        self.rank, self.size = rank, size
+        if distributed.is_initialized():  # by who started this process, as Ray Train does
+            return
         store, rank, size = next(rendezvous(where, rank, size, timeout=PATIENCE))
         # All begin anew where one was killed. What the former ones wrote to the store is not for the new ones.
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = distributed.PrefixStore(f"attempt {attempt}", store)  # type: ignore[attr-defined]
         distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
-        self.rank, self.size = rank, size
 
     def gradient(self, objective: Objective, model: Model, batch: Any) -> Tensor:
         """Compute the gradient of this part, add up all, and return the loss of the whole step."""
@@ -89,7 +91,7 @@ class Gloo:
 
 
 def group() -> Group:
-    """The group that torchrun has started this process in; alone, where it has not.
+    """The group that torchrun or Ray Train has started this process in; alone, where neither has.
 
     Raises:
         BadArgument: this torch cannot talk to other processes.

@@ -126,10 +126,55 @@ def stored_negatives(side: Side, seed: int = NEGATIVES_SEED) -> Negatives:
     return draw_negatives(questions, side.known(), len(side.graph.entities), seed)
 
 
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """The questions that all protocols ask of a side, in parts that may be ranked elsewhere.
+
+    Attributes:
+        side: its test triples are asked from both ends, and those of validation after them.
+        questions: (N, 3) all of them.
+        drawn: (N, S) their stored negatives; those of validation triples have none.
+        tested: how many of them are of test triples.
+    """
+
+    side: Side
+    questions: Ints
+    drawn: Ints
+    tested: int
+
+    @classmethod
+    def of(cls, side: Side, negatives: Negatives | None = None) -> "Exam":
+        """The exam of a side; negatives are drawn with the usual seed where none are given."""
+        relations = len(side.graph.relations)
+        asked = both_sides(side.test, relations)
+        merged = np.concatenate([asked, both_sides(side.valid, relations)])
+        drawn = (negatives or stored_negatives(side)).drawn
+        padded = np.full((len(merged), drawn.shape[1]), -1, dtype=np.int32)
+        padded[: len(drawn)] = drawn
+        return cls(side, merged, padded, len(asked))
+
+    def parts(self, heads: int) -> list[NDArray[np.intp]]:
+        """Rows of the questions of so many heads each, in the order in which `by_head` asks them."""
+        order = np.argsort(self.questions[:, 0], kind="stable")
+        _, first = np.unique(self.questions[order, 0], return_index=True)
+        return np.split(order, first[heads::heads]) if len(order) else []
+
+    def metrics(self, ranks: Ranks, sampled: Ranks) -> dict[str, float]:
+        """All metrics; among 50 negatives where there are more entities."""
+        found = {
+            **metrics(ranks.first(self.tested)),
+            "grail_hits@10": hits(sampled.first(self.tested), 10),
+            "ultra_mrr": reciprocal(ranks),
+            "ultra_hits@10": hits(ranks, 10),
+        }
+        enough = len(self.side.graph.entities) > COUNT
+        return {name: value for name, value in found.items() if enough or name not in AMONG_NEGATIVES}
+
+
 def measure(
     scorer: Scorer, side: Side, negatives: Negatives | None = None, report: Report | None = None
 ) -> dict[str, float]:
-    """All metrics of a scorer on the test triples of a side; among 50 negatives where there are more entities.
+    """All metrics of a scorer on the test triples of a side.
 
     Args:
         scorer: of this side's graph.
@@ -137,17 +182,5 @@ def measure(
         negatives: stored ones; drawn with the usual seed where none are given.
         report: called with heads done and heads in all.
     """
-    relations = len(side.graph.relations)
-    asked = both_sides(side.test, relations)
-    merged = np.concatenate([asked, both_sides(side.valid, relations)])
-    drawn = (negatives or stored_negatives(side)).drawn
-    padded = np.concatenate([drawn, np.full((len(merged) - len(asked), drawn.shape[1]), -1, dtype=np.int32)])
-    ranks, sampled = all_ranks(merged, scorer, side.known(), padded, report)
-    found = {
-        **metrics(ranks.first(len(asked))),
-        "grail_hits@10": hits(sampled.first(len(asked)), 10),
-        "ultra_mrr": reciprocal(ranks),
-        "ultra_hits@10": hits(ranks, 10),
-    }
-    enough = len(side.graph.entities) > COUNT
-    return {name: value for name, value in found.items() if enough or name not in AMONG_NEGATIVES}
+    exam = Exam.of(side, negatives)
+    return exam.metrics(*all_ranks(exam.questions, scorer, side.known(), exam.drawn, report))

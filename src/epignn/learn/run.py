@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from epignn.data.dataset import Dataset
 from epignn.entries import allowed
@@ -30,7 +31,7 @@ from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import Objective
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
 from epignn.locks import only_one
-from epignn.models.api import build, device_of
+from epignn.models.api import Model, build, device_of
 from epignn.tasks.api import GraphTask, Report
 
 Files = Iterable[Path | str]
@@ -69,6 +70,12 @@ class Run:
         if training.starts > 1 or count < max(training.epochs, 4):
             return False
         return max(values[-(count // 4) :]) - max(values[: -(count // 4)]) >= RISE
+
+
+def files_of(experiment: Experiment, code: Iterable[Path]) -> tuple[Path | str, ...]:
+    """Files whose classes an experiment of the user may use: those that are given, and those that it names."""
+    named = (experiment.model.kind, experiment.data.task, experiment.objective.kind)
+    return (*code, *(name.rpartition(":")[0] for name in named if ".py:" in name))
 
 
 def objective_of(
@@ -115,6 +122,7 @@ def train(
     record: dict[str, Any] | None = None,
     report: Callable[[Epoch], None] | None = None,
     group: Group | None = None,
+    begin: dict[str, Tensor] | None = None,
 ) -> Run:
     """Train the model of an experiment, calibrate it, and keep both in a run folder if one is named.
 
@@ -130,13 +138,14 @@ def train(
         record: how it is made, for the folder.
         report: called after every epoch.
         group: the processes that train it together, each of which calls this with the same arguments.
+        begin: the weights to begin with; random ones by default.
 
     Raises:
         Busy: another process trains in the folder.
     """
     them = group or Alone()
     with nullcontext() if out is None or them.rank else _alone(out):
-        return _train(experiment, objective, seed, out, device, code, record, report, them)
+        return _train(experiment, objective, seed, out, device, code, record, report, them, begin)
 
 
 @contextmanager
@@ -157,6 +166,7 @@ def _train(
     record: dict[str, Any] | None,
     report: Callable[[Epoch], None] | None,
     group: Group,
+    begin: dict[str, Tensor] | None,
 ) -> Run:
     files = allowed(code)
     kind = model_class(experiment.model, files)
@@ -172,8 +182,14 @@ def _train(
         if report is not None:
             report(epoch)
 
+    def make(start: int) -> Model:
+        made = build(kind, objective.outputs, experiment.model, start)
+        if begin is not None:
+            made.load_state_dict(begin)
+        return made
+
     model = fit(
-        lambda start: build(kind, objective.outputs, experiment.model, start),
+        make,
         objective,
         experiment.training,
         seed=seed,

@@ -9,15 +9,15 @@ from epignn.data.graph import Graph, Ints
 from epignn.models.api import Model, Scorer, Scores
 
 
-def scorer_of(model: Model, relations: tuple[str, ...], graph: Graph) -> Scorer:
+def scorer_of(model: Model, relations: tuple[str, ...], graph: Graph, pruned: float = 1.0) -> Scorer:
     """What scores all entities of a graph by a model that knows some relations, by their names.
 
     Facts of other relations tell the model nothing, and questions about them have the same score for all entities.
+    Where `pruned` is below 1, passes follow at most this share of all entities.
     """
-    if graph.relations == relations:
-        return model.scorer(graph)
-    own, number = translated(graph, relations)
-    return Translated(model.scorer(own), number)
+    own, number = (graph, None) if graph.relations == relations else translated(graph, relations)
+    scorer = model.scorer(own) if pruned == 1 else model.pruned_scorer(own, pruned)
+    return scorer if number is None else Translated(scorer, number)
 
 
 def translated(graph: Graph, relations: tuple[str, ...]) -> tuple[Graph, Ints]:

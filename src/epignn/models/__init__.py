@@ -30,6 +30,7 @@ MODELS = Entries(
             "neural-lp": "epignn.models.neural_lp:NeuralLP",
             "drum": "epignn.models.drum:DRUM",
             "rules": "epignn.models.rules:Rules",
+            "epignn-rules": "epignn.models.ruled:EpiGNNRules",
             "grail": "epignn.models.grail:GraIL",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
             "ncrl": "epignn.models.ncrl:NCRL",
@@ -42,7 +43,7 @@ MODELS = Entries(
     ),
 )
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
-LINKS_ALONE = frozenset({"nbfnet-sum", "red-gnn", "neural-lp", "drum", "rules", "grail"})
+LINKS_ALONE = frozenset({"nbfnet-sum", "red-gnn", "neural-lp", "drum", "rules", "epignn-rules", "grail"})
 """Models that predict links and do not classify graphs."""
 LINKS = ("rules", "neural-lp", "drum", "red-gnn", "nbfnet-sum", "nbfnet", "grail")
-"""Models beside EpiGNN that predict links, the quickest first."""
+"""Models beside EpiGNN, with rules and without, that predict links, the quickest first."""

@@ -127,18 +127,23 @@ class Model(nn.Module):
         """What scores all entities of a graph; models that share work between questions have their own."""
         return RankScorer(self, graph)
 
+    def pruned_scorer(self, graph: Graph, share: float) -> Scorer:
+        """The same from passes that follow at most a share of the entities, where a model has such."""
+        raise BadArgument(f"{type(self).__name__} has no pruned passes: leave --pruned out.")
+
     def count(self, graphs: Iterable[Any], epoch: int) -> float:
         """Learn from all training graphs without gradients: what a model that has no parameters does in an epoch.
 
         It may keep other figures in every epoch: the epoch of the best validation is taken. What it keeps are
-        buffers. The result stands for a loss.
+        buffers. The result stands for a loss. A model that has parameters, too, counts once, at the beginning.
         """
         raise BadArgument(f"{type(self).__name__} has nothing to train: no parameters, and no method `count`.")
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **options: Any) -> Any:
         """As torch's; buffers that have grown take the size of what is loaded."""
         for name in self.grown:
-            setattr(self, name, torch.empty_like(state_dict[name]))
+            part, _, buffer = name.rpartition(".")
+            setattr(self.get_submodule(part), buffer, torch.empty_like(state_dict[name]))
         return super().load_state_dict(state_dict, *args, **options)
 
     def forward(self, batch: Any) -> Tensor:

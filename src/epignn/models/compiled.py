@@ -211,5 +211,7 @@ def _pointers(tensors: Iterable[Tensor]) -> list[int]:
 
 
 def _head_batch(heads: Heads) -> Any:
+    """What the kernel is told; it has no copy of the arrays."""
     arrays = (heads.head, heads.left_out_offset, heads.left_out, heads.wanted_offset, heads.wanted)
-    return _native().head_batch(len(heads), *(a.ctypes.data for a in arrays))
+    followed = [array.ctypes.data for array in heads.packed_followed] or [0, 0]
+    return _native().head_batch(len(heads), *(array.ctypes.data for array in arrays), *followed)

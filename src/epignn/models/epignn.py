@@ -7,6 +7,7 @@ result; all of the same size), N anything.
 """
 
 import copy
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -29,6 +30,7 @@ from epignn.models.flow import Flow, Passing, backward_flow, forward_flow
 from epignn.models.links import Heads, Questions
 from epignn.models.pairs import PairBatch, prepare_pairs
 from epignn.models.prepare import prepare
+from epignn.models.pruned import Pruning
 
 LOG_FLOOR = 1e-10
 """Smallest probability whose logarithm is taken in the cross-entropy."""
@@ -54,6 +56,9 @@ class EpiGNNConfig(ModelConfig):
             from knowing nothing.
         right_identity: fix a_i1 = one-hot(i) too, not only a_1j = one-hot(j).
         constrained: embeddings are probability distributions; without, the paper's ablation.
+        unconstrained: how the ablation compares states with relations: `softmax`, that of both; or `absolute`, as
+            in the published code, where relation vectors stay distributions, a_ij begin near zero, and the absolute
+            values of a state's components are scaled to a sum of one.
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
         closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
             entities, composed in any order, with the same parameters.
@@ -72,6 +77,7 @@ class EpiGNNConfig(ModelConfig):
     silent: bool = False
     right_identity: bool = False
     constrained: bool = True
+    unconstrained: str = "softmax"
     composition: str = "bilinear"
     closure: str = "directional"
     weighted: bool = False
@@ -116,6 +122,7 @@ class EpiGNNConfig(ModelConfig):
 CHOICES = {
     "pooling": ("min", "mul"),
     "a_ij": ("free", "coupled"),
+    "unconstrained": ("softmax", "absolute"),
     "composition": ("bilinear", "mlp"),
     "closure": ("directional", "full"),
 }
@@ -297,6 +304,9 @@ class EpiGNN(Model):
         else:
             rights = size - 1 if config.right_identity else size
             self.composition_FIJK = uniform(config.facets, size - 1, rights, size)
+            if not config.constrained and config.unconstrained == "absolute":  # Glorot's bound, as there
+                fans = (size + config.facets) * (size - 1) * rights
+                self.composition_FIJK.data.mul_(math.sqrt(6 / fans))
 
     @classmethod
     def prepare(cls, data: Dataset, config: EpiGNNConfig) -> GraphBatch | PairBatch:
@@ -319,7 +329,8 @@ class EpiGNN(Model):
 
     def relation_vectors(self) -> Tensor:
         """(R, F, K): a distribution over primitive relations for each relation and facet."""
-        return torch.softmax(self.relation_RFK, -1) if self.config.constrained else self.relation_RFK
+        free = not self.config.constrained and self.config.unconstrained == "softmax"
+        return self.relation_RFK if free else torch.softmax(self.relation_RFK, -1)
 
     def composition_table(self) -> Tensor:
         """(F, I, J, K): a_ij, with a_1j = one-hot(j), so that the identity is neutral on the left."""
@@ -419,11 +430,13 @@ class EpiGNN(Model):
     def state_scores(self, states_NFK: Tensor, vectors_RFK: Tensor | None = None) -> Tensor:
         """(N, R): minus the cross-entropy of every state with every relation; high is likely.
 
-        Unconstrained embeddings are no distributions; their softmax is compared.
+        Unconstrained embeddings are no distributions: what `unconstrained` makes of them is compared.
         """
         vectors = self.weigh(self.relation_vectors() if vectors_RFK is None else vectors_RFK)
         if self.config.constrained:
             return log_likelihood(states_NFK, vectors)
+        if self.config.unconstrained == "absolute":
+            return log_likelihood(normalise(states_NFK.abs()), vectors)
         return states_NFK.log_softmax(-1).flatten(1) @ vectors.softmax(-1).flatten(1).T
 
     def scores(self, batch: GraphBatch | PairBatch) -> Tensor:
@@ -523,6 +536,10 @@ class EpiGNN(Model):
         """All entities of a graph, one pass a head."""
         return PassScorer(self, graph)
 
+    def pruned_scorer(self, graph: Graph, share: float) -> Scorer:
+        """The same by passes that follow at most a share of the entities; see `epignn.models.pruned`."""
+        return PassScorer(self, graph, Pruning(graph.edges, share, self.link_passing().rounds or 0))
+
 
 def _candidate_scores(logs_WGN: Tensor, asked_QGN: Tensor, questions: Questions) -> Iterator[Tensor]:
     """(G, Q, C) of each pass: `log_likelihood` of the relations asked, for the candidates alone."""
@@ -534,26 +551,62 @@ def _candidate_scores(logs_WGN: Tensor, asked_QGN: Tensor, questions: Questions)
 
 def head_states(edges: Edges, matrices: Tensor, heads: Heads, passing: Passing) -> Tensor:
     """(W, F, K): the wanted states of passes over a knowledge graph, one pass after the other."""
-    device, nodes = matrices.device, len(edges.offset) - 1
     target = owner(torch.from_numpy(edges.offset))
+
+    def message(state: Tensor, label: Tensor) -> Tensor:
+        return apply(state, matrices[label])
+
     parts = []
     for h in range(len(heads)):
         kept = target != int(heads.head[h])  # the head knows what it is
         kept[torch.from_numpy(heads.left_out_by(h)).long()] = False
-        flow = Flow(
-            node_offset=torch.tensor([0, nodes], device=device),
-            offset=torch.searchsorted(target[kept], torch.arange(nodes + 1)).to(device),
-            source=torch.from_numpy(edges.source)[kept].to(device),
-            label=torch.from_numpy(edges.label)[kept].to(device),
-            start=torch.from_numpy(heads.head[h : h + 1]).to(device),
-            depth=0,
-            ordered=False,
-            descending=False,
-        )
+        flow = _flow_over(edges, target, kept, heads.head[h : h + 1], matrices.device)
         start = initial_states(flow, matrices.shape[1], matrices.shape[2], matrices)
-        states = message_passing(flow, start, lambda state, label: apply(state, matrices[label]), passing)
-        parts.append(states[torch.from_numpy(heads.wanted_by(h)).long().to(device)])
+        if heads.followed is None:
+            states = message_passing(flow, start, message, passing)
+        else:
+            whole = _flow_over(edges, target, torch.ones_like(kept), heads.head[h : h + 1], matrices.device)
+            states = _pruned_pass(flow, whole, start, message, passing, heads.followed[h])
+        parts.append(states[torch.from_numpy(heads.wanted_by(h)).long().to(matrices.device)])
     return torch.cat(parts)
+
+
+def _flow_over(edges: Edges, target: Tensor, kept: Tensor, head: Ints, device: torch.device) -> Flow:
+    """A flow over some edges of a knowledge graph."""
+    nodes = len(edges.offset) - 1
+    return Flow(
+        node_offset=torch.tensor([0, nodes], device=device),
+        offset=torch.searchsorted(target[kept], torch.arange(nodes + 1)).to(device),
+        source=torch.from_numpy(edges.source)[kept].to(device),
+        label=torch.from_numpy(edges.label)[kept].to(device),
+        start=torch.from_numpy(head).to(device),
+        depth=0,
+        ordered=False,
+        descending=False,
+    )
+
+
+def _pruned_pass(
+    flow: Flow, whole: Flow, states: Tensor, message: Message, passing: Passing, followed: Ints
+) -> Tensor:
+    """Message passing in which all nodes but some have, after every round, the state of a pass without a head."""
+    apart = torch.ones(len(states), dtype=torch.bool, device=states.device)
+    apart[torch.from_numpy(followed).long()] = False
+    if passing.silent:  # nobody hears of them, and they hear of nobody
+        target = owner(flow.offset)
+        stays = ~(apart[target] | apart[flow.source.long()])
+        offset = torch.searchsorted(target[stays], torch.arange(len(flow.offset), device=target.device))
+        kept = replace(flow, offset=offset, source=flow.source[stays], label=flow.label[stays])
+        return message_passing(kept, states, message, passing)
+    once = replace(passing, rounds=1)
+    background = torch.full_like(states, 1 / states.shape[-1])
+    for _ in range(passing.rounds or 0):
+        states, background = (
+            message_passing(flow, states, message, once),
+            message_passing(whole, background, message, once),
+        )
+        states = torch.where(apart[:, None, None], background, states)
+    return states
 
 
 class PassScorer:
@@ -562,8 +615,8 @@ class PassScorer:
     MEMORY = 256 * 2**20
     """Bytes that the states of one chunk of heads may take."""
 
-    def __init__(self, model: EpiGNN, graph: Graph) -> None:
-        self.nodes, passing = len(graph.entities), model.link_passing()
+    def __init__(self, model: EpiGNN, graph: Graph, pruning: Pruning | None = None) -> None:
+        self.nodes, self.pruning, passing = len(graph.entities), pruning, model.link_passing()
         self.chunk = max(1, self.MEMORY // (4 * 3 * self.nodes * model.config.dim))
         with torch.no_grad():
             vectors = model.relation_vectors()
@@ -578,8 +631,9 @@ class PassScorer:
 
     def prepare(self, heads: Ints) -> None:
         """Make the passes of some heads; at most `chunk` of them."""
+        followed = None if self.pruning is None else tuple(map(self.pruning.followed, heads.tolist()))
         with torch.no_grad():
-            states = self._states(Heads.everything(heads, self.nodes))
+            states = self._states(Heads.everything(heads, self.nodes, followed))
             logs = states.clamp_min_(LOG_FLOOR).log_().view(len(heads), self.nodes, -1)
         self._logs = dict(zip(heads.tolist(), logs, strict=True))
 

@@ -1,7 +1,9 @@
 """Questions about links: passes of message passing from several heads over one knowledge graph."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ class Heads:
         head: (H) where each pass starts.
         left_out_offset, left_out: edges that each pass leaves out, with their inverses.
         wanted_offset, wanted: (W) nodes that each pass is asked about.
+        followed: nodes that each pass follows, its head among them, if passes are pruned; such leave nothing out.
     """
 
     head: Ints
@@ -24,20 +27,29 @@ class Heads:
     left_out: Ints
     wanted_offset: NDArray[np.int64]
     wanted: Ints
+    followed: tuple[Ints, ...] | None = None
 
     @classmethod
     def of(cls, heads: Sequence[int] | Ints, left_out: Sequence[Ints], wanted: Sequence[Ints]) -> "Heads":
         """Passes from lists, one entry a head."""
-        return cls(np.asarray(heads, dtype=np.int32), *_packed(left_out), *_packed(wanted))
+        return cls(np.asarray(heads, dtype=np.int32), *packed(left_out), *packed(wanted))
 
     @classmethod
-    def everything(cls, heads: Sequence[int] | Ints, nodes: int) -> "Heads":
+    def everything(
+        cls, heads: Sequence[int] | Ints, nodes: int, followed: tuple[Ints, ...] | None = None
+    ) -> "Heads":
         """Passes that leave nothing out and are asked about all nodes."""
         none = np.zeros(0, dtype=np.int32)
-        return cls.of(heads, [none] * len(heads), [np.arange(nodes, dtype=np.int32)] * len(heads))
+        found = cls.of(heads, [none] * len(heads), [np.arange(nodes, dtype=np.int32)] * len(heads))
+        return found if followed is None else replace(found, followed=followed)
 
     def __len__(self) -> int:
         return len(self.head)
+
+    @cached_property
+    def packed_followed(self) -> list[NDArray[Any]]:
+        """What is followed as one list, and where that of each pass begins; nothing where passes are whole."""
+        return [] if self.followed is None else [*packed(self.followed)]
 
     def left_out_by(self, h: int) -> Ints:
         """The edges that one pass leaves out."""
@@ -48,7 +60,8 @@ class Heads:
         return self.wanted[self.wanted_offset[h] : self.wanted_offset[h + 1]]
 
 
-def _packed(parts: Sequence[Ints]) -> tuple[NDArray[np.int64], Ints]:
+def packed(parts: Sequence[Ints]) -> tuple[NDArray[np.int64], Ints]:
+    """Lists one after the other, and where each begins."""
     offset = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([len(part) for part in parts], out=offset[1:])
     flat = np.concatenate(parts) if parts else np.zeros(0)

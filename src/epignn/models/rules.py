@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from epignn.data.dataset import offsets
-from epignn.data.graph import Edges
+from epignn.data.graph import Edges, Graph, Ints
 from epignn.errors import BadArgument
-from epignn.models.api import Model, ModelConfig
+from epignn.models.api import Model, ModelConfig, Scorer, Scores
 from epignn.models.links import Questions
 
 Longs = NDArray[np.int64]
@@ -25,6 +25,8 @@ NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
 TOGETHER = 2_000_000
 """Walks that are followed together, about."""
+FROM_A_HEAD = 5_000_000
+"""Walks from one head that answer a question, at most: longer ones are left out where there would be more."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def follow(
     relations: int,
     stays: NDArray[np.bool_] | None = None,
     prefixes: Longs | None = None,
+    most: int | None = None,
 ) -> Iterator[Walks]:
     """Walks from some entities that visit none twice: those of one edge, then those of two, and so on.
 
@@ -86,12 +89,15 @@ def follow(
         relations: how many there are, with inverses.
         stays: (S, E) edges that walks from each start may use; all may use all if None.
         prefixes: go on only with walks whose bodies are among these, sorted; with all if None.
+        most: walks of one length, before `prefixes` choose among them; where there would be more, the walks end.
     """
     degree = np.diff(edges.offset)
     walks = Walks(np.arange(len(starts)), np.zeros(len(starts), dtype=np.int64), starts[:, None].astype(np.int64))
     for _ in range(hops):
         end = walks.nodes[:, -1]
         count = degree[end]
+        if most is not None and count.sum() > most:
+            return
         row = np.repeat(np.arange(len(end)), count)
         edge = np.repeat(edges.offset[end] - offsets(count)[:-1], count) + np.arange(len(row))
         good = np.ones(len(row), dtype=bool) if stays is None else stays[walks.first[row], edge]
@@ -177,19 +183,15 @@ class Rules(Model):
         super().__init__(relations, config)
         for name in self.grown:
             self.register_buffer(name, torch.empty(0, dtype=torch.int64))
-        self._use()
+        self._lookup: Lookup | None = None
 
-    def load_state_dict(self, state_dict: Any, *args: Any, **options: Any) -> Any:
-        """As torch's; rules are ready for use then."""
-        found = super().load_state_dict(state_dict, *args, **options)
-        self._use()
-        return found
+    def _load_from_state_dict(self, *args: Any, **options: Any) -> None:
+        super()._load_from_state_dict(*args, **options)
+        self._lookup = None
 
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
         """Count all rules of a graph; the result is minus the number of its rules."""
         edges = next(iter(graphs))
-        for _ in graphs:
-            pass
         nodes, relations = len(edges.offset) - 1, self.relations
         target = np.repeat(np.arange(nodes), np.diff(edges.offset))
         pair = edges.source * np.int64(nodes) + target
@@ -215,7 +217,7 @@ class Rules(Model):
         order = np.lexsort((found[1], found[0]))
         for name, values in zip(self.grown, found, strict=True):
             setattr(self, name, torch.from_numpy(values[order]))
-        self._use()
+        self._lookup = None
         return -float(len(order))
 
     def _starts(self, edges: Edges, epoch: int) -> Iterator[Longs]:
@@ -230,15 +232,19 @@ class Rules(Model):
         group = (total[:enough] // TOGETHER).astype(np.int64)
         yield from np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
 
-    def _use(self) -> None:
-        """Make what is looked up when questions are answered."""
-        body = self.body.cpu().numpy()
-        self._offset = np.searchsorted(self.relation.cpu().numpy(), np.arange(self.relations + 1))
-        self._confidence = self.held.cpu().numpy() / (self.seen.cpu().numpy() + self.config.unseen)
-        prefixes, part = [np.unique(body)], np.unique(body)
-        while len(part := np.unique(part // (self.relations + 1))) and part[-1]:
-            prefixes.append(part)
-        self._prefixes = np.unique(np.concatenate(prefixes))
+    @property
+    def lookup(self) -> "Lookup":
+        """What is looked up when questions are answered, made once."""
+        if self._lookup is None:
+            body, base = np.unique(self.body.cpu().numpy()), self.relations + 1
+            prefixes, part = [body], body
+            while len(part := np.unique(part // base)) and part[-1]:
+                prefixes.append(part)
+            offset = np.searchsorted(self.relation.cpu().numpy(), np.arange(self.relations + 1))
+            confidence = self.held.cpu().numpy() / (self.seen.cpu().numpy() + self.config.unseen)
+            prefix = np.unique(np.concatenate(prefixes))
+            self._lookup = Lookup(offset, self.body.cpu().numpy(), confidence, prefix, self.config.aggregate)
+        return self._lookup
 
     def rank(self, questions: Questions) -> Tensor:
         """(Q, C): scores of candidates: 0 where no rule leads to them."""
@@ -253,23 +259,44 @@ class Rules(Model):
             self.config.hops,
             self.relations,
             stays,
-            self._prefixes,
+            self.lookup.prefix,
         )
-        reached = [(walks.first, walks.body, walks.nodes[:, -1]) for walks in walked]
-        first, body, end = distinct(*(np.concatenate(column) for column in zip(*reached, strict=True)))
+        first, body, end = _reached(walked)
         for number, (head, asked) in enumerate(zip(of_pass.tolist(), relation.tolist(), strict=True)):
             own = slice(*np.searchsorted(first, [head, head + 1]))
-            scores[number] = self._score(asked, body[own], end[own], nodes)
+            scores[number] = self.lookup.score(asked, body[own], end[own], nodes)
         found = scores[pass_of[:, None], questions.candidate]
         return torch.from_numpy(found).to(self.device, torch.get_default_dtype())
 
-    def _score(self, relation: int, body: Longs, end: Longs, nodes: int) -> NDArray[np.float64]:
+    def scorer(self, graph: Graph) -> Scorer:
+        """All entities of a graph; the walks of a head answer all its questions."""
+        return RuleScorer(self, graph)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Rules as they are looked up.
+
+    Attributes:
+        offset: (R + 1) where the rules of each relation begin.
+        body, confidence: of every rule, those of one relation together, in the order of their bodies.
+        prefix: every body and every beginning of one, in order.
+        aggregate: see `RulesConfig`.
+    """
+
+    offset: NDArray[np.intp]
+    body: Longs
+    confidence: NDArray[np.float64]
+    prefix: Longs
+    aggregate: str
+
+    def score(self, relation: int, body: Longs, end: Longs, nodes: int) -> NDArray[np.float64]:
         """(V): the scores of entities that paths of some bodies (N) reach (N), as answers to one relation."""
-        rules = slice(self._offset[relation], self._offset[relation + 1])
-        known = self.body[rules].numpy()
+        rules = slice(self.offset[relation], self.offset[relation + 1])
+        known = self.body[rules]
         use = among(body, known)
-        confidence, end = self._confidence[rules][np.searchsorted(known, body[use])], end[use]
-        if self.config.aggregate == "noisy-or":
+        confidence, end = self.confidence[rules][np.searchsorted(known, body[use])], end[use]
+        if self.aggregate == "noisy-or":
             return np.bincount(end, -np.log1p(-confidence), minlength=nodes).astype(np.float64)
         order = np.lexsort((-confidence, end))
         confidence, end = confidence[order], end[order]
@@ -279,6 +306,34 @@ class Rules(Model):
         scores[end[best]] = confidence[best]
         scores[end[second]] += NEXT_BEST * confidence[second]
         return scores
+
+
+class RuleScorer:
+    """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_A_HEAD`)."""
+
+    chunk = 1
+
+    def __init__(self, model: Rules, graph: Graph) -> None:
+        self.edges, self.nodes = graph.edges, len(graph.entities)
+        self.hops, self.relations, self.lookup = model.config.hops, model.relations, model.lookup
+
+    def prepare(self, heads: Ints) -> None:
+        """Nothing is shared between heads."""
+
+    def __call__(self, head: int, relations: Ints) -> Scores:
+        """(Q, V): see `Scorer`."""
+        start = np.array([head], dtype=np.int64)
+        walked = follow(self.edges, start, self.hops, self.relations, prefixes=self.lookup.prefix, most=FROM_A_HEAD)
+        _, body, end = _reached(walked)
+        scores = [self.lookup.score(int(relation), body, end, self.nodes) for relation in relations]
+        return np.array(scores, dtype=np.float32).reshape(len(relations), self.nodes)
+
+
+def _reached(walks: Iterable[Walks]) -> list[Longs]:
+    """Start, body and end of some walks, each once, in order."""
+    columns = [(part.first, part.body, part.nodes[:, -1]) for part in walks]
+    none = (np.zeros(0, dtype=np.int64),) * 3
+    return distinct(*(np.concatenate(column) for column in zip(none, *columns, strict=True)))
 
 
 def _added(parts: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:

@@ -67,6 +67,9 @@ class Reasoner(Protocol):
     def fit(self, data: Dataset) -> Self:
         """Learn from problems with answers."""
 
+    def worded(self, told: Told) -> Self:
+        """The same reasoner, which answers people in the words of some facts."""
+
     def read(self, told: Told) -> Facts:
         """Facts in words as it takes them: over its calculus, or over its vocabulary."""
 

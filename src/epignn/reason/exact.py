@@ -45,6 +45,10 @@ class Exact(Reasoner):
         """The base relations."""
         return self.calculus_.relations
 
+    def worded(self, told: Told) -> Self:
+        """The same reasoner, which answers in the words of some facts."""
+        return type(self)(told.spoken(self.calculus_), self.words)
+
     def fit(self, data: Dataset) -> Self:
         """Check that the problems are of this calculus.
 
@@ -63,8 +67,8 @@ class Exact(Reasoner):
         if isinstance(questions, Dataset):
             self._same(questions.relations)
             return [self._answer(mask) for mask in answers(questions, self.calculus_).tolist()]
-        results = [(close(self._over(facts)), pair) for facts, *pair in questions]
-        return [self._answer(found.mask(*pair) if found.consistent else 0, found) for found, pair in results]
+        results = [(close(self._over(facts), query=(a, b)), a, b) for facts, a, b in questions]
+        return [self._answer(found.mask(a, b) if found.consistent else 0, found) for found, a, b in results]
 
     def _answer(self, mask: int, found: Result | None = None) -> Answer:
         relations, left = [], mask

@@ -90,6 +90,11 @@ class Learnt(Reasoner):
         """Closure in the calculus, if one was learnt."""
         return Exact(self.learnt_) if isinstance(self.learnt_, Calculus) else None
 
+    def worded(self, told: Told) -> Self:
+        """The same, which answers in the words of some facts; rules have no other words than their own."""
+        learnt = self.learnt_
+        return self.of(told.spoken(learnt)) if isinstance(learnt, Calculus) else self
+
     def fit(self, data: Dataset) -> Self:
         """Train a model and distil a calculus from it, or rules, certified by the same examples."""
         from epignn.distil.learnt import distil

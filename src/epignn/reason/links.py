@@ -40,10 +40,11 @@ class Links:
     Args:
         trained: a model; the graphs that it is asked about may be new to it.
         others: further ones.
+        pruned: the share of entities that a pass follows at most; 1 is exact. See `epignn.models.pruned`.
     """
 
-    def __init__(self, trained: Trained, *others: Trained) -> None:
-        self.models = (trained, *others)
+    def __init__(self, trained: Trained, *others: Trained, pruned: float = 1.0) -> None:
+        self.models, self.pruned = (trained, *others), pruned
         for model in self.models:
             if not model.config.ranks:
                 raise BadArgument(f"{model.name} classifies graphs; a model for links is trained on triples.")
@@ -55,10 +56,10 @@ class Links:
         self._asked: tuple[Graph, tuple[Any, ...], _Asking] | None = None
 
     @classmethod
-    def load(cls, name: str, device: str = "cpu", code: Iterable[FilePath | str] = ()) -> Self:
+    def load(cls, name: str, device: str = "cpu", code: Iterable[FilePath | str] = (), pruned: float = 1.0) -> Self:
         """One that was trained before: a run folder, or a weights file in one; several with commas between."""
         names = [name] if FilePath(name).exists() else name.split(",")
-        return cls(*(load_model(one, device, code) for one in names))
+        return cls(*(load_model(one, device, code) for one in names), pruned=pruned)
 
     @classmethod
     def fit(
@@ -146,8 +147,12 @@ class Links:
 
     def scorer(self, graph: Graph) -> Scorer:
         """What scores all entities of a graph; relations that no model knows tell nothing."""
-        each = [scorer_of(model.model, model.relations, graph) for model in self.models]
+        each = self.scorers(graph)
         return each[0] if len(each) == 1 else Mean(each)
+
+    def scorers(self, graph: Graph) -> list[Scorer]:
+        """The same, of each model by itself."""
+        return [scorer_of(model.model, model.relations, graph, self.pruned) for model in self.models]
 
     # -- answers --
 
@@ -264,8 +269,12 @@ class Links:
     ) -> dict[str, dict[str, float]]:
         """Every protocol, for the model and for scorers that learn nothing."""
         stored = negatives or stored_negatives(side)
-        found = {"model": measure(self.scorer(side.graph), side, stored, report)}
-        return found | {name: measure(make(side.graph), side, stored) for name, make in BASELINES.items()}
+        return {"model": measure(self.scorer(side.graph), side, stored, report), **baselines(side, stored)}
+
+
+def baselines(side: Side, negatives: Negatives) -> dict[str, dict[str, float]]:
+    """Every protocol, for scorers that learn nothing."""
+    return {name: measure(make(side.graph), side, negatives) for name, make in BASELINES.items()}
 
 
 class Support:
@@ -286,7 +295,7 @@ class _Asking:
     def __init__(self, links: Links, graph: Graph, top: int, include_known: bool, least: float) -> None:
         self.graph, self.top, self.include_known, self.least = graph, top, include_known, least
         self.models = links.models
-        self.scorers = [scorer_of(model.model, model.relations, graph) for model in links.models]
+        self.scorers = links.scorers(graph)
         self.scorer = self.scorers[0] if len(self.scorers) == 1 else Mean(self.scorers)
         self.chunk, self.known, self.usual = self.scorer.chunk, _stated(graph), several(graph)
         learnt = set(links.relations)

@@ -1,13 +1,17 @@
 """What `epignn close` and `epignn entails` ask of networks, and their answers as plain values."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from epignn.calculus.network import Fact, Network
-from epignn.calculus.result import Result
+from epignn.calculus.result import Conflict, Result
 from epignn.calculus.solve.closure import close
+from epignn.calculus.solve.conflict import SECONDS
 from epignn.calculus.solve.directional import directional
 from epignn.calculus.solve.search import Entailment, entails, minimal_labels, solve
 from epignn.calculus.solve.sparse import dpc, dpc_plus, partial
@@ -34,7 +38,12 @@ ALGORITHMS: MappingProxyType[str, Callable[[Network, Sequence[Pair], str, Backen
 
 
 def run(
-    algorithm: str, network: Network, query: Pair | None = None, head: str = "", backend: Backend = "auto"
+    algorithm: str,
+    network: Network,
+    query: Pair | None = None,
+    head: str = "",
+    backend: Backend = "auto",
+    only: bool = False,
 ) -> Result:
     """Run an algorithm by name.
 
@@ -44,6 +53,7 @@ def run(
         query: the pair that is asked about.
         head: where directional closure starts; by default the first of the pair.
         backend: which kernels answer.
+        only: whether nothing but the pair is wanted, which may be had for less.
 
     Raises:
         UnknownName: there is no such algorithm, or no such entity.
@@ -55,6 +65,8 @@ def run(
         raise BadArgument("directional closure needs a start: --head NAME or --query A B.")
     for name in query or ():
         network.position(name)
+    if only and query and chosen is ALGORITHMS["closure"]:
+        return close(network, backend, query)
     return chosen(network, [query] if query else [], start, backend)
 
 
@@ -102,6 +114,45 @@ def result_dict(result: Result, query: Pair | None, closed: bool = True) -> dict
     elif closed:
         document["closed"] = _rows(result.closed)
     return document
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """Groups of facts that clash, no fact in two of them.
+
+    Attributes:
+        network: whose facts they are.
+        each: the groups.
+        complete: whether the facts without all of these can hold together; else there may be more.
+    """
+
+    network: Network
+    each: tuple[Conflict, ...]
+    complete: bool
+
+    def to_list(self, tell: Callable[[Fact], dict[str, object]]) -> list[list[dict[str, object]]]:
+        """The facts of each, as plain values."""
+        return [[tell(self.network.fact(f)) for f in conflict.facts] for conflict in self.each]
+
+
+def conflicts(result: Result, again: Callable[[Network], Result], seconds: float = SECONDS) -> Conflicts:
+    """All disjoint conflicts: what clashes is taken out, until the rest does not.
+
+    Args:
+        result: of a network that is inconsistent.
+        again: the algorithm, for parts of the network over the same entities.
+        seconds: after so many, no further one is looked for.
+    """
+    network, end = result.network, time.monotonic() + seconds
+    left, found = np.arange(len(network)), []
+    while not result.consistent:
+        clash = [int(left[f]) for f in result.conflict_facts]
+        found.append(Conflict(clash, result.conflict_is_minimal))
+        left = np.setdiff1d(left, clash)
+        if time.monotonic() > end:
+            return Conflicts(network, tuple(found), False)
+        result = again(network.select(left))
+    return Conflicts(network, tuple(found), True)
 
 
 def closed_dict(result: Result, query: Pair | None) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Neural(Reasoner):
         self._trained: Trained | None = None
         self._learnt: Learnt | None = None
         self._examples: Dataset | None = None
+        self._words: Calculus | None = None
 
     @classmethod
     def of(cls, trained: "Trained", learnt: Learnt | None = None, threshold: float = neural.THRESHOLD) -> Self:
@@ -61,9 +62,22 @@ class Neural(Reasoner):
         """One that was trained before: a run folder, a weights file, or the name of a shipped model."""
         from epignn.learn.checkpoint import load_model
 
-        folder = model_folder(name)
+        folder, trained = model_folder(name), load_model(name)
+        if trained.config.ranks:
+            raise BadArgument(
+                f"{name} is a model of links, which answers about triples: epignn predict {name} TRIPLES.tsv "
+                f"--head A --relation R --paths tells answers and their reasons, epignn distil {name} its rules."
+            )
         found = distilled_beside(folder) if folder else None
-        return cls.of(load_model(name), Learnt.of(found) if found else None, threshold)
+        return cls.of(trained, Learnt.of(found) if found else None, threshold)
+
+    def worded(self, told: Told) -> Self:
+        """The same model, which explains itself in the words of some facts."""
+        if self.calculus is None:
+            return self
+        found = self.of(self.trained_, self.learnt_ and self.learnt_.worded(told), self.threshold)
+        found._words = told.spoken(self.calculus)
+        return found
 
     def fit(self, data: Dataset) -> Self:
         """Train a model, and calibrate it on the graphs kept for validation."""
@@ -213,7 +227,8 @@ class Neural(Reasoner):
         """The model's answer with probabilities and states, and the proof by its distilled calculus or rules."""
         self._check(facts, head, tail)
         by = self.learnt_.explain(facts, head, tail) if self.learnt_ else None
-        return neural.explain(self, facts, head, tail, by, self.threshold)
+        names = [self._words.format(1 << r) for r in range(len(self.relations))] if self._words else self.relations
+        return neural.explain(self, facts, head, tail, by, self.threshold, names=tuple(names))
 
     # -- what an explanation asks of it --
 

@@ -11,6 +11,8 @@ from epignn.models import LINKS as MODELS
 from epignn.models.baselines import BASELINES
 from epignn.report import published as figures
 from epignn.report.pictures import accuracy_by_row, save
+from epignn.report.record import CHANGED
+from epignn.report.tables import seeds_of, uncommitted
 from epignn.tasks import SPLITS
 
 Record = dict[str, Any]
@@ -60,7 +62,7 @@ def rows(records: Sequence[Record], metric: str = METRIC) -> tuple[list[str], li
     for split in _splits(records):
         by_preset = {preset: _runs(records, split, preset) for preset in ours}
         (baselines,) = _runs(records, split, "baselines")
-        seeds = dict.fromkeys(str(len(runs)) for runs in by_preset.values())
+        seeds = dict.fromkeys(seeds_of(runs) for runs in by_preset.values())
         last = by_preset[ours[-1]] if ours else []
         table.append(
             [
@@ -86,7 +88,7 @@ def protocols(records: Sequence[Record], preset: str = "best") -> tuple[list[str
     return ["split", *names], table
 
 
-OWN = MappingProxyType({"epignn": "best", "epignn, paper's": "paper"})
+OWN = MappingProxyType({"epignn, with rules": "best", "epignn": "epignn", "epignn, paper's": "paper"})
 """What tables of models call our presets."""
 TRAINING = "training_cpu_seconds"
 
@@ -104,8 +106,10 @@ def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], l
     for name in (*OWN, *MODELS):
         line = [_mean(_runs(records, split, OWN.get(name, name)), metric) for split in splits]
         if any(line):
-            seeds = {len(runs) for split in splits if (runs := _runs(records, split, OWN.get(name, name)))}
-            span = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+            own = [runs for split in splits if (runs := _runs(records, split, OWN.get(name, name)))]
+            counts = sorted({len(runs) for runs in own})
+            span = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+            span += f" {CHANGED}" if any(uncommitted(run) for runs in own for run in runs) else ""
             table.append([name, span, *(value or "–" for value in line)])
         if name in told:
             places = [told[name][SPLITS.index(split)] for split in splits]

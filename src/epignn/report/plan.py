@@ -1,6 +1,6 @@
 """What a reproduction has to do: rows and seeds of tables, what is recorded, and about how long the rest takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,11 +10,13 @@ from epignn.entries import allowed
 from epignn.learn.checkpoint import WEIGHTS
 from epignn.learn.config import Experiment, load_experiment, model_class, recorded
 from epignn.models.api import Model
-from epignn.report.record import read_records
+from epignn.report.record import named_records, put_record
 from epignn.report.suites import Suite, Variant, file_stem
-from epignn.tasks.api import LinkTask
+from epignn.tasks.api import GraphTask, LinkTask
 
 Record = dict[str, Any]
+REFINED = "refined"
+"""The folder, within that of a run, of the same model refined."""
 QUICK_LINKS = ("training.epochs=1", "objective.validation_triples=50")
 QUICK = {"classify": ("training.epochs=2",), "rank": QUICK_LINKS, "rank-facts": QUICK_LINKS}
 """What a smoke test changes, by objective."""
@@ -31,17 +33,19 @@ class Row:
     Attributes:
         variant: the row.
         seed: of the run.
-        path: of its record.
+        folder, stem: where its record is kept, and its name there.
         run: the folder of its model; rows that test the same model share it.
         cells, per_label: of the test sets.
         quick: whether it is a smoke test.
         distil: whether what the model is distilled into is tested too.
+        files: whether published test files are tested too, where they are at hand.
         device, code: where models are trained, and the files that they are classes of.
     """
 
     variant: Variant
     seed: int
-    path: Path
+    folder: Path
+    stem: str
     run: Path
     cells: tuple[tuple[int, int], ...]
     per_label: int
@@ -49,30 +53,59 @@ class Row:
     distil: bool
     device: str
     code: tuple[Path, ...]
+    files: bool = True
 
     @property
     def name(self) -> str:
         """What messages call it."""
         return self.variant.name if self.variant.baselines else f"{self.variant.name}, seed {self.seed}"
 
+    @property
+    def model(self) -> Path:
+        """The folder of the model that is tested."""
+        return self.run / REFINED if self.variant.refined else self.run
+
     def experiment(self) -> Experiment:
         """What is trained."""
         return experiment_of(self.variant, self.quick, self.code)
 
-    def record(self) -> Record | None:
-        """Its record, if there is one of the same settings; settings that it does not name are as by default."""
-        known = read_records(self.path.parent, self.path.name) if self.path.exists() else []
-        if self.variant.baselines:
-            return known[0] if known else None
-        return next((one for one in known if self._tells_of(one)), None)
+    @property
+    def key(self) -> tuple[Path, str]:
+        """By which its record is found."""
+        return self.folder, self.stem
 
-    def _tells_of(self, record: Record) -> bool:
-        return recorded(record["experiment"], "the record", allowed(self.code)) == self.experiment()
+    def record(self) -> Record | None:
+        """Its record, if there is one of the same settings."""
+        return self.among(named_records(self.folder))
+
+    def among(self, known: Mapping[str, Record]) -> Record | None:
+        """The same among records by name; settings that it does not name are as by default."""
+        found = known.get(self.stem)
+        if found is None or self.variant.baselines:
+            return found
+        told = recorded(found["experiment"], "the record", allowed(self.code))
+        return found if told == self.experiment() else None
+
+    def keep(self, record: Record) -> None:
+        """Write its record."""
+        put_record(self.folder, self.stem, record)
 
     def to_distil(self, record: Record) -> bool:
         """Whether a record has to be told of what its model is distilled into, and the model is there."""
         there = self.distil and not self.variant.baselines and (self.run / WEIGHTS).exists()
         return there and "distilled" not in record["cells"][0] and self.experiment().model.kind == "epignn"
+
+    def to_compare(self, record: Record) -> bool:
+        """Whether a record has to be told of published test files, and these and the model are there."""
+        if self.quick or not self.files or self.variant.baselines or not (self.model / WEIGHTS).exists():
+            return False
+        task = self.experiment().data
+        untold = [(cell["k"], cell["b"]) for cell in record["cells"] if "published" not in cell]
+        return isinstance(task, GraphTask) and any(task.published_cell(*cell) is not None for cell in untold)
+
+    def unfinished(self, record: Record) -> bool:
+        """Whether a record can be told of more."""
+        return self.to_distil(record) or self.to_compare(record)
 
 
 def rows_of(
@@ -95,8 +128,8 @@ def rows_of(
             run = runs / f"{file_stem(variant.run)}_seed{seed}{'-quick' if quick else ''}"
             found.append(
                 Row(
-                    variant, seed, folder / f"{stem}.json", run, tuple(suite.cells), per_label, quick, suite.distil,
-                    device, tuple(code),
+                    variant, seed, folder, stem, run, tuple(suite.cells), per_label, quick,
+                    suite.distil and not variant.refined, device, tuple(code),
                 )
             )  # fmt: skip
     return found
@@ -108,7 +141,7 @@ def experiment_of(variant: Variant, quick: bool, code: Sequence[Path] = ()) -> E
     experiment = load_experiment(variant.experiment, settings, code)
     if quick:
         settings += QUICK[experiment.objective.kind]
-        if isinstance(experiment.data, LinkTask) and experiment.model.kind == "epignn":
+        if isinstance(experiment.data, LinkTask) and experiment.model.kind.startswith("epignn"):
             settings += QUICK_SIZE
         settings += (QUICK_PROBLEMS,) if hasattr(experiment.data, "per_label") else ()
         experiment = load_experiment(variant.experiment, settings, code)
@@ -126,25 +159,31 @@ class Plan:
     rows: Sequence[Row]
 
     @cached_property
-    def known(self) -> dict[Path, Record]:
-        """Records that are there, by their paths."""
-        return {row.path: record for row in self.rows if (record := row.record()) is not None}
+    def recorded(self) -> dict[Path, dict[str, Record]]:
+        """All records of the folders of its rows, by name."""
+        return {folder: named_records(folder) for folder in {row.folder for row in self.rows}}
+
+    @cached_property
+    def known(self) -> dict[tuple[Path, str], Record]:
+        """Records of its rows that are there, by their keys."""
+        found = ((row.key, row.among(self.recorded[row.folder])) for row in self.rows)
+        return {key: record for key, record in found if record is not None}
 
     @cached_property
     def jobs(self) -> list[tuple[Row, ...]]:
         """What has to be run: rows of one model together, because one process at a time trains in a folder."""
-        todo: dict[Path, list[Row]] = {}
+        todo: dict[object, list[Row]] = {}
         for row in self.rows:
-            record = self.known.get(row.path)
-            if record is None or row.to_distil(record):
-                todo.setdefault(row.path if row.variant.baselines else row.run, []).append(row)
+            record = self.known.get(row.key)
+            if record is None or row.unfinished(record):
+                todo.setdefault(row.key if row.variant.baselines else row.run, []).append(row)
         return [tuple(rows) for rows in todo.values()]
 
     def seconds(self) -> tuple[float, int]:
         """About how long all jobs take, one after the other, and of how many no earlier record tells."""
         total, unknown = 0.0, 0
         for rows in self.jobs:
-            told = [_took(row) for row in rows]
+            told = [_took(row, self.recorded[row.folder]) for row in rows]
             unknown += any(one is None for one in told)
             known = [one for one in told if one is not None]
             total += max((training for training, _ in known), default=0.0) + sum(tests for _, tests in known)
@@ -163,10 +202,9 @@ class Plan:
         return f"{done}; {left} models to train or test, {min(workers, left)} at a time: {told}."
 
 
-def _took(row: Row) -> tuple[float, float] | None:
+def _took(row: Row, recorded: Mapping[str, Record]) -> tuple[float, float] | None:
     """Seconds that training and testing took in earlier runs of a row, whatever their seed."""
-    prefix = file_stem(row.variant.name)
-    same = [one for one in read_records(row.path.parent, f"{prefix}*.json") if one["variant"] == row.variant.name]
+    same = [one for one in recorded.values() if one["variant"] == row.variant.name]
     timed = [one for one in same if "training_seconds" in one]
     if not timed:
         return None

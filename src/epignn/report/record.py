@@ -5,7 +5,9 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,15 @@ from typing import Any
 from epignn.errors import BadArgument, BadFile
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
+from epignn.locks import in_turn
 from epignn.version import __version__
 
-RECORDS = "*.json"
-"""How the files of records are called."""
-
-
+RECORDS = "records.jsonl"
+"""The file of a folder that holds its records, a line each, in the order of their names."""
+NAME = "record"
+"""The key of a record's name, by which it is found again."""
+RESULTS = "results"
+"""Where the project keeps its records and their pictures: they are made by the source, and no part of it."""
 CHANGED = "+"
 """What stands behind a commit where the source has changes besides."""
 
@@ -58,13 +63,22 @@ def refuse_uncommitted() -> None:
 
 
 def commit() -> str:
-    """The commit of the source tree; `+` where it has changes, `unknown` outside one."""
-    command = ["git", "describe", "--always", f"--dirty={CHANGED}", "--abbrev=12"]
-    try:
-        run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    except OSError:
+    """The commit of the source tree; `+` where it has changes besides new records, `unknown` outside one."""
+    found = _git("describe", "--always", "--abbrev=12")
+    if not found:
         return "unknown"
-    return run.stdout.strip() or "unknown"
+    return found + (CHANGED if _git("diff", "--name-only", "HEAD", "--", ":/", f":(top,exclude){RESULTS}") else "")
+
+
+def _git(*words: str) -> str:
+    """What git says of the source tree; nothing where there is no git, or no such tree."""
+    try:
+        run = subprocess.run(
+            ["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return run.stdout.strip()
 
 
 def _cpu() -> str:
@@ -94,19 +108,62 @@ def peak_mb() -> int | None:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def write_record(path: Path, record: dict[str, Any]) -> None:
-    """Write a record, whole."""
+def write_document(path: Path, record: dict[str, Any]) -> None:
+    """Write a record that has a file of its own, whole."""
     make_folder(path.parent)
     write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_records(folder: Path, pattern: str = RECORDS) -> list[dict[str, Any]]:
-    """All records of a folder, by name."""
-    return [_read(path) for path in sorted(folder.glob(pattern))]
+def put_record(folder: Path, name: str, record: dict[str, Any]) -> Path:
+    """Keep a record among those of a folder, in the place of an earlier one of its name; gives their file."""
+    return put_records(folder, {name: record})
 
 
-def _read(path: Path) -> dict[str, Any]:
-    record: object = load_json(read_text(path), str(path))
-    if not isinstance(record, dict):
-        raise BadFile("not a record. Remove it and run again.", str(path))
-    return record
+def put_records(folder: Path, records: Mapping[str, dict[str, Any]]) -> Path:
+    """Keep several records by their names.
+
+    The file is replaced as a whole, by one process at a time: several may put records at once.
+    """
+    make_folder(folder)
+    path = folder / RECORDS
+    with in_turn(folder):
+        kept = _lines(path) | {name: {NAME: name, **record} for name, record in records.items()}
+        write_text(path, "".join(json.dumps(kept[name], ensure_ascii=False) + "\n" for name in sorted(kept)))
+    return path
+
+
+def read_records(folder: Path, pattern: str = "*") -> list[dict[str, Any]]:
+    """The records of a folder whose names fit a pattern, by name."""
+    return [record for name, record in named_records(folder).items() if fnmatchcase(name, pattern)]
+
+
+def named_records(folder: Path) -> dict[str, dict[str, Any]]:
+    """The records of a folder by their names, in the order of these.
+
+    Raises:
+        BadFile: a line is no record, or records of an earlier form lie there.
+    """
+    if earlier := sorted(folder.glob("*.json")):
+        raise BadFile(
+            "a record in a file of its own, as earlier versions wrote them. "
+            f"`python -m epignn.report.migrate {folder}` takes all that lie there into {RECORDS}.",
+            str(earlier[0]),
+        )
+    found = _lines(folder / RECORDS)
+    return {name: found[name] for name in sorted(found)}
+
+
+def _lines(path: Path) -> dict[str, dict[str, Any]]:
+    """The records of a file by their names; of two of one name, which a merge may leave, the later."""
+    found = {}
+    text = read_text(path) if path.exists() else ""
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
+        try:
+            record: object = load_json(line, str(path))
+        except BadFile as error:
+            told = "not a record in JSON. Mend the line, or remove it and run again."
+            raise BadFile(told, str(path), number, error.column) from error
+        if not isinstance(record, dict) or not isinstance(record.get(NAME), str):
+            raise BadFile(f"not a record: it has no name ({NAME!r}). Remove the line.", str(path), number)
+        found[record[NAME]] = record
+    return found

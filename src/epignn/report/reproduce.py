@@ -18,7 +18,9 @@ from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.data.prove import answers, networks
 from epignn.distil.evaluate import accuracy
 from epignn.distil.learnt import distil
+from epignn.distil.refine import refine
 from epignn.errors import EpignnError, TooLarge
+from epignn.formats.star_csv import read_csv
 from epignn.learn.checkpoint import Trained, load_model
 from epignn.learn.config import Experiment, load_experiment
 from epignn.learn.evaluate import scores
@@ -29,7 +31,7 @@ from epignn.learn.scorers import scorer_of
 from epignn.models.api import Model
 from epignn.models.baselines import BASELINES
 from epignn.report.plan import Plan, Row, rows_of
-from epignn.report.record import circumstances, forget_peak, peak_mb, write_record
+from epignn.report.record import circumstances, forget_peak, peak_mb
 from epignn.report.suites import Suite
 from epignn.tasks.api import TEST_SEED, GraphTask, LinkTask
 from epignn.workers import Here, Results, Workers, run
@@ -81,7 +83,7 @@ def follow(
 ) -> Results[int]:
     """Run what a plan has to run; what fails is told by the result, after all else is done."""
     for row in plan.rows:
-        if row.path in plan.known and not row.variant.baselines:
+        if row.key in plan.known and not row.variant.baselines:
             say(f"{row.name}: recorded already")
     return run(workers, run_rows, plan.jobs, report, tell=say)
 
@@ -90,15 +92,22 @@ def run_rows(rows: tuple[Row, ...], tell: Say) -> int:
     """Train and test the model of some rows, and write a record for each: a job for workers."""
     for row in rows:
         if row.variant.baselines:
-            write_record(row.path, _baselines(row, tell))
+            row.keep(_baselines(row, tell))
             continue
         if row.record() is None:
-            write_record(row.path, _run(row, tell))
+            row.keep(_run(row, tell))
         record = row.record()
-        if record is not None and row.to_distil(record):
+        if record is None or not row.unfinished(record):
+            continue
+        trained = load_model(str(row.model), code=row.code)
+        trained.model.config = replace(trained.model.config, **dict(row.variant.tested))
+        if row.to_distil(record):
             tell(f"{row.name}: distilling")
-            trained = load_model(str(row.run), code=row.code)
-            write_record(row.path, _with_distilled(record, trained, row.per_label))
+            record = _with_distilled(record, trained, row.per_label)
+        if row.to_compare(record):
+            tell(f"{row.name}: testing on published files")
+            record = _with_published(record, trained)
+        row.keep(record)
     return len(rows)
 
 
@@ -118,9 +127,13 @@ def _run(row: Row, say: Say) -> Record:
     found = train(
         experiment, objective, seed=row.seed, out=row.run, device=row.device, code=row.code, report=report
     )
-    model, history = found.trained.model, found.history
-    if variant.test_rounds:
-        model.config = replace(model.config, rounds=variant.test_rounds)
+    history = found.history
+    if variant.refined:
+        say(f"{about}: distilling")
+        found = refine(found.trained, row.model, device=row.device, report=report)
+        history = [*history, *found.history]
+    model = found.trained.model
+    model.config = replace(model.config, **dict(variant.tested))
     spent = [epoch["cpu_seconds"] for epoch in history if "cpu_seconds" in epoch]
     return {
         "variant": variant.name,
@@ -134,6 +147,7 @@ def _run(row: Row, say: Say) -> Record:
         "peak_mb": peak_mb(),
         "device": str(model.device),
         "validation": found.best["validation"],
+        **({"refined": True} if variant.refined else {}),
         "calibration": None if found.calibration is None else found.calibration.to_dict(),
         "cells": measure_cells(found.trained, row.cells, row.per_label, lambda text: say(f"{about}: {text}")),
         **circumstances(),
@@ -207,6 +221,21 @@ def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:
         if cell.get("ambiguous", {}).get("n"):
             told["distilled_clear"] = accuracy(learnt, test.select(~ambiguous_by_rules(test)))
         cells.append({**cell, **told})
+    return {**record, "cells": cells}
+
+
+def _with_published(record: Record, trained: Trained) -> Record:
+    """A record that also tells how its model does on the published test files that are at hand."""
+    task, model = trained.experiment.data, trained.model
+    assert isinstance(task, GraphTask)
+    cells = []
+    for cell in record["cells"]:
+        path = task.published_cell(cell["k"], cell["b"])
+        if path is None:
+            cells.append(cell)
+            continue
+        told = measure_graphs(model, read_csv(path, load(trained.experiment.calculus)), trained.experiment)
+        cells.append({**cell, "published": {"file": path.name, **told}})
     return {**record, "cells": cells}
 
 

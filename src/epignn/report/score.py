@@ -12,10 +12,10 @@ from epignn.data.score import Score, score
 from epignn.errors import BadArgument, BadFile, lookup
 from epignn.files import open_text, readable
 from epignn.formats.clutrr import COLUMNS as WALKS
-from epignn.formats.predictions import holds_predictions, read_predictions
+from epignn.formats.predictions import holds_predictions, is_number, read_predictions
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv, read_problems
-from epignn.report.record import circumstances, read_records, write_record
+from epignn.report.record import circumstances, put_record, read_records
 from epignn.report.suites import SUITES, file_stem
 from epignn.report.tables import cell_name
 from epignn.tasks.api import TEST_SEED, Report
@@ -92,7 +92,7 @@ def _is_walks(path: Path) -> bool:
 
 def _meant(predictions: list[str], data: Dataset) -> list[str] | list[int]:
     """Predictions as names; as numbers, where all are numbers and no relation is called so."""
-    if all(text.isdecimal() for text in predictions) and not set(predictions) & set(data.relations):
+    if all(map(is_number, predictions)) and not set(predictions) & set(data.relations):
         return [int(text) for text in predictions]
     return predictions
 
@@ -113,8 +113,7 @@ def record(folder: Path, name: str, cells: Sequence[Record], seed: int = 0, **to
     suite = lookup("table", folder.name, {name: one for name, one in SUITES.items() if not one.links})
     stem = file_stem(name)
     if not stem or Path(stem).name != stem:
-        raise BadArgument(f"{name!r} cannot be the name of a row: files are called after it.")
-    path = folder / f"{stem}_seed{seed}.json"
+        raise BadArgument(f"{name!r} cannot be the name of a row: pictures are called after it.")
     known = read_records(folder)
     if any(one["variant"] == name and not one.get("outside") for one in known) or name in (
         variant.name for variant in suite.variants
@@ -123,8 +122,8 @@ def record(folder: Path, name: str, cells: Sequence[Record], seed: int = 0, **to
     _check_cells(folder.name, cells, known)
     plain = [{key: value for key, value in cell.items() if key not in ("file", "predictions")} for cell in cells]
     extra = {key: value for key, value in told.items() if value is not None}
-    write_record(path, {"variant": name, "outside": True, "seed": seed, **extra, "cells": plain, **circumstances()})
-    return path
+    told_ = {"variant": name, "outside": True, "seed": seed, **extra, "cells": plain, **circumstances()}
+    return put_record(folder, f"{stem}_seed{seed}", told_)
 
 
 def _check_cells(table: str, cells: Sequence[Record], known: Sequence[Record]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from epignn.errors import UnknownName, unknown
 from epignn.report import links, tables
 from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
-from epignn.report.record import RECORDS
+from epignn.report.record import named_records
 from epignn.report.suites import SUITES, Suite
 
 Record = dict[str, Any]
@@ -29,7 +29,7 @@ class Table:
 def table_of(suite: Suite, records: Sequence[Record]) -> Table:
     """The table of some records of a suite."""
     if suite.links:
-        return Table(*links.rows(records), [])
+        return Table(*links.rows(records), tables.uncommitted_note(records))
     return Table(*tables.rows(suite, records), tables.notes(suite, records))
 
 
@@ -55,7 +55,7 @@ def recorded_suites(results: Path) -> dict[str, tuple[Suite, int]]:
             suite = suite_of(folder.name)
         except UnknownName:  # a folder of something else
             continue
-        if records := sum(1 for _ in folder.glob(RECORDS)):
+        if records := len(named_records(folder)):
             found[folder.name] = suite, records
     return found
 

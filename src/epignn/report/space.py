@@ -12,6 +12,7 @@ model.facets = { low = 1, high = 16 }
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,7 +123,12 @@ def _flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _tried(key: str, value: object, where: str) -> Tried:
     if isinstance(value, list) and value:
-        return tuple(json.dumps(one) for one in value)
+        try:
+            return tuple(json.dumps(one, allow_nan=False) for one in value)
+        except (TypeError, ValueError) as error:  # a date, or no finite number
+            raise BadFile(
+                f"{key}: a value that is tried is a text, a number, true or false ({error}).", where
+            ) from error
     if not isinstance(value, dict):
         raise BadFile(f"{key} must be a list of values, or {{ low = …, high = … }}.", where)
     for name, one in value.items():
@@ -134,4 +140,12 @@ def _tried(key: str, value: object, where: str) -> Tried:
     found = Range(**value)  # whole numbers stay whole
     if not found.low < found.high or (found.log and found.low <= 0):
         raise BadFile(f"{key}: low must be below high, and above 0 on a logarithmic scale.", where)
+    if not all(map(math.isfinite, (found.low, found.high))):
+        raise BadFile(f"{key}: low and high must be finite numbers.", where)
+    if found.step is not None and (found.log or not 0 < found.step <= found.high - found.low):
+        raise BadFile(
+            f"{key}: a step is above 0, no longer than the range, and none on a logarithmic scale.", where
+        )
+    if found.step is not None and found.whole and not isinstance(found.step, int):
+        raise BadFile(f"{key}: the step of a range of whole numbers is a whole number.", where)
     return found

@@ -15,7 +15,7 @@ from typing import Any
 
 from epignn.errors import BadFile
 from epignn.extras import optional
-from epignn.files import make_folder
+from epignn.files import foreign, make_folder
 from epignn.locks import only_one, try_lock
 from epignn.report.space import Space, Tried
 from epignn.report.trial import Trial, run_trial
@@ -119,13 +119,14 @@ def sweep(
 
 def _study(optuna: Any, path: Path, about: dict[str, Any]) -> Any:
     """The study of a journal, made if it is not there."""
-    backend = optuna.storages.journal.JournalFileBackend(str(path))
-    study = optuna.create_study(
-        storage=optuna.storages.JournalStorage(backend),
-        study_name=STUDY,
-        direction="maximize",
-        load_if_exists=True,
-    )
+    with foreign(str(path), "the journal of a study"):  # which others write to, and which may be cut
+        backend = optuna.storages.journal.JournalFileBackend(str(path))
+        study = optuna.create_study(
+            storage=optuna.storages.JournalStorage(backend),
+            study_name=STUDY,
+            direction="maximize",
+            load_if_exists=True,
+        )
     if study.user_attrs.get("about", about) != about:
         raise BadFile("it holds the study of another space or seed: choose another folder.", str(path.parent))
     study.set_user_attr("about", about)

@@ -4,7 +4,8 @@ A record is what one run left: its row of the table (`variant`), seed, parameter
 every test cell. A cell may tell more: `closure`, the accuracy of exact closure; `distilled`, that of exact closure
 with the table distilled from the same run; `ambiguous`, how many of its rows have several right answers, of which
 the label is one, and how many of these the model got right; `distilled_clear`, as `distilled`, over the other rows;
-`entailed`, the share of labels that follow by the calculus of kinship; `refused`, why there is no answer.
+`entailed`, the share of labels that follow by the calculus of kinship; `published`, the same of the published test
+file of the cell, where it was at hand; `refused`, why there is no answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from epignn.errors import BadArgument
+from epignn.report.record import CHANGED
 from epignn.report.suites import Suite
 
 Record = dict[str, Any]
 Measure = Callable[[dict[str, Any]], float | None]
 """What a test cell tells; None where it does not."""
 AVERAGE = "average"
+FILES = "published files"
+"""The column of the mean accuracy on published test files."""
 PUBLISHED = " (published)"
 """What stands behind the name of a row whose figures others have published; it stands below the row itself."""
 
@@ -73,6 +77,11 @@ def closure(cell: dict[str, Any]) -> float | None:
 def entailed(cell: dict[str, Any]) -> float | None:
     """The share of labels that follow in every family, of kinship."""
     return cell.get("entailed")
+
+
+def published_file(cell: dict[str, Any]) -> float | None:
+    """The accuracy on the published test file of the cell, where it was at hand."""
+    return float(cell["published"]["accuracy"]) if "published" in cell else None
 
 
 def figures(suite: Suite, record: Record, measure: Measure = accuracy) -> dict[str, float]:
@@ -179,6 +188,25 @@ def places_shown(suite: Suite) -> list[str]:
     return [AVERAGE, *shown] if len(suite.cells) > 1 else shown
 
 
+def seeds_of(runs: Sequence[Record]) -> str:
+    """How many runs a row stands for; with a `+` where the source of some had changes that were not committed."""
+    return f"{len(runs)}{' ' + CHANGED if any(map(uncommitted, runs)) else ''}"
+
+
+def uncommitted(run: Record) -> bool:
+    """Whether the source that a run was made with had changes that were not committed."""
+    return str(run.get("commit", "")).endswith(CHANGED)
+
+
+def uncommitted_note(records: Sequence[Record]) -> list[str]:
+    """What a mark behind the number of seeds means, where there is one."""
+    if not any(map(uncommitted, records)):
+        return []
+    return [
+        f"{CHANGED} behind the seeds: some of these runs were made with source that was not committed as it was."
+    ]
+
+
 def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a suite's table; the last rows are exact closure and the paper.
 
@@ -186,6 +214,7 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
     """
     places, beside = places_shown(suite), _paper_beside(suite)
     columns = places + [f"{place}, paper" for place in places if any(place in row for row in beside.values())]
+    columns += [FILES] if _files(records) else []
     table: list[list[str]] = []
 
     def add(name: str, seeds: str, values: Mapping[str, str], runs: Sequence[Record] = ()) -> None:
@@ -204,17 +233,17 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
 
     for variant, runs in groups.items():
         papers = {f"{place}, paper": published(figure) for place, figure in beside.get(variant, {}).items()}
-        add(variant, str(len(runs)), _spreads(suite, runs) | papers, runs)
+        add(variant, seeds_of(runs), _spreads(suite, runs) | papers | _on_files(runs), runs)
         if _ambiguous(runs) and not suite.others:
-            add(f"{variant}, rows of one answer", str(len(runs)), _spreads(suite, runs, unambiguous))
+            add(f"{variant}, rows of one answer", seeds_of(runs), _spreads(suite, runs, unambiguous))
         if f"{variant}{PUBLISHED}" in others:
             add_published(f"{variant}{PUBLISHED}")
     for variant, runs in groups.items():
         if values := _spreads(suite, runs, distilled):
             name = f"{_reasoning(runs)} learnt by {variant}"
-            add(name, str(len(runs)), values)
+            add(name, seeds_of(runs), values)
             if any("distilled_clear" in cell for run in runs for cell in run["cells"]):
-                add(f"{name}, rows of one answer", str(len(runs)), _spreads(suite, runs, distilled_clear))
+                add(f"{name}, rows of one answer", seeds_of(runs), _spreads(suite, runs, distilled_clear))
     if exact := _least(suite, [run for runs in groups.values() for run in runs], closure):
         add("exact closure", "", exact)
     if exact := _least(suite, [run for runs in groups.values() for run in runs], entailed):
@@ -222,6 +251,58 @@ def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[
     for label in list(others):
         add_published(label)
     return ["model", "seeds", *columns, *costs], table
+
+
+def _files(records: Sequence[Record]) -> list[str]:
+    """The cells whose published test files some records tell of."""
+    told = {(cell["k"], cell["b"]) for one in records for cell in one.get("cells", ()) if "published" in cell}
+    return [cell_name(*cell) for cell in sorted(told)]
+
+
+def _on_files(runs: Sequence[Record]) -> dict[str, str]:
+    """The mean over published test files, of runs that tell of any."""
+    told = [[v for cell in run["cells"] if (v := published_file(cell)) is not None] for run in runs]
+    means = [float(np.mean(values)) for values in told if values]
+    return {FILES: spread(means)} if means else {}
+
+
+def grid(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Every cell of a suite of several k and b: a row for each model and k, a column for each b, means over seeds.
+
+    Published test files have columns of their own. There are no rows where a suite has no such cells.
+    """
+    lengths, branches = sorted({k for k, _ in suite.cells if k}), sorted({b for _, b in suite.cells})
+    groups = by_variant(suite, records)
+    ways = {"b = {}": accuracy, "b = {}, published": published_file}
+    found = {
+        (name, way, cell["k"], cell["b"]): [
+            value
+            for run in runs
+            for one in run["cells"]
+            if (one["k"], one["b"]) == (cell["k"], cell["b"]) and (value := measure(one)) is not None
+        ]
+        for name, runs in groups.items()
+        for cell in runs[0]["cells"]
+        for way, measure in ways.items()
+    }
+    used = [
+        (way, b)
+        for way in ways
+        for b in branches
+        if any(v for (_, w, _, c), v in found.items() if (w, c) == (way, b))
+    ]
+    if len(branches) < 2 or not lengths:
+        return [], []
+    lines = [
+        [
+            name,
+            str(k),
+            *(f"{np.mean(told):.3f}" if (told := found.get((name, way, k, b))) else "" for way, b in used),
+        ]
+        for name in groups
+        for k in lengths
+    ]
+    return ["model", "k", *(way.format(b) for way, b in used)], lines
 
 
 def _ambiguous(runs: Sequence[Record]) -> bool:
@@ -273,6 +354,12 @@ def notes(suite: Suite, records: Sequence[Record]) -> list[str]:
         *suite.remarks,
         *_apart(suite, records),
         *(f"No answer, counted as wrong: {one}" for one in sorted(refused)),
+        *(
+            [f"Column `{FILES}`: the mean over those that there are, {', '.join(files)}."]
+            if (files := _files(records))
+            else []
+        ),
+        *uncommitted_note(records),
     ]
     if not counts:
         return found

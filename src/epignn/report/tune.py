@@ -16,7 +16,7 @@ from epignn.errors import lookup
 from epignn.files import write_text
 from epignn.learn.config import load_experiment, model_class
 from epignn.report.models import GROUNDS
-from epignn.report.record import circumstances, write_record
+from epignn.report.record import circumstances, put_record
 from epignn.report.space import Space
 from epignn.report.suites import file_stem
 from epignn.report.sweep import sweep
@@ -76,7 +76,7 @@ def tune(
         share: of the training graphs that a trial sees.
         epochs: of a trial.
         seed: of settings and of runs.
-        out: the folder of the record `KIND.json`, and of the best settings, `KIND.toml`.
+        out: the folder of the record, and of the best settings, `KIND.toml`.
         say: called with what goes on.
         code: files that the model is a class of.
         workers: who trains.
@@ -103,7 +103,7 @@ def tune(
     done = [_told(trial) for trial in (search.recipe, *search.trials)]
     best = _told(search.best)
     record = {"table": table, "model": kind, "seed": seed, "share": share, "trials": done, "best": best}
-    write_record(out / f"{name}.json", {**record, **circumstances()})
+    put_record(out, name, {**record, **circumstances()})
     write_text(out / f"{name}.toml", _toml(kind, best, trials))
     return record
 

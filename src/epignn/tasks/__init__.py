@@ -10,7 +10,7 @@ from typing import Any
 
 from epignn.calculus import ALIASES, CALCULI
 from epignn.entries import Code, Entries, is_file
-from epignn.errors import unknown
+from epignn.errors import BadArgument, unknown
 
 TASKS = Entries(
     "task",
@@ -41,6 +41,7 @@ TASKS = Entries(
 """All tasks by the word before the colon of their names; `clutrr:db9b8f04` is a version of `clutrr`."""
 SPLITS = tuple(f"{name}:v{version}" for name in ("wn18rr", "fb237") for version in (1, 2, 3, 4))
 """The inductive splits of GraIL that the paper has."""
+CSV = (".csv", ".csv.gz")
 SAME = MappingProxyType({"fb15k-237": "fb237", "fb15k237": "fb237"})
 """Other words for a task."""
 
@@ -67,6 +68,13 @@ def task_kind(name: str) -> str:
         return "triples"
     if path.is_dir():
         return "files"
+    if name.endswith(CSV):
+        plain = name.removesuffix(".gz").removesuffix(".csv")
+        raise BadArgument(
+            f"training takes no single CSV file. If {name} holds triples, write them with tabs between head, "
+            f"relation and tail, without a line of names: `tail -n +2 {plain}.csv | tr , '\\t' > {plain}.tsv`, and "
+            f"`epignn train {plain}.tsv`. If it holds labelled graphs, name the folder that it is in."
+        )
     raise unknown("task", name, [*CALCULI, *TASKS.names(), "a folder of files", "a file of triples (.tsv)"])
 
 

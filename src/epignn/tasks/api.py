@@ -5,6 +5,7 @@ A task of one's own is a class that derives from one of the two; `examples/task.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -42,6 +43,10 @@ class Task:
     def version(self) -> str:
         """What stands after the colon of its name."""
         return self.task.partition(":")[2]
+
+    def sources(self) -> list[str]:
+        """The files of one's own that it is read from, for the record of a run; else none."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,14 @@ class GraphTask(Task):
             relations: the vocabulary of the model that is tested.
         """
         raise NotImplementedError
+
+    def published_cell(self, k: int, b: int) -> Path | None:
+        """The published test file of a cell whose problems are generated here, where it is on this machine."""
+        return None
+
+    def tested_on(self, cells: Sequence[tuple[int, int]], per_label: int) -> str:
+        """Where the test problems of some cells come from, in words."""
+        return f"the test set of {self.task}"
 
     def split(self, seed: int, report: Report | None = None) -> tuple[Dataset, Dataset]:
         """Training and validation graphs."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from epignn.calculus.algebra import Calculus
 from epignn.errors import BadArgument
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
+from epignn.tasks.registry import PUBLISHED_NAMES
 from epignn.tasks.shards import Digests, Prove, Shard, clashes, write_shard
 from epignn.version import __version__
 from epignn.workers import Here, Shared, Workers, run
@@ -26,7 +26,6 @@ from epignn.workers import Here, Shared, Workers, run
 Progress = Callable[[int, int], None]
 Entry = dict[str, Any]
 
-PUBLISHED_NAMES = MappingProxyType({"allen": "interval"})
 WORK = ".epignn-generate"
 """The folder that tells what is done, until all is."""
 PLAN = "plan.json"

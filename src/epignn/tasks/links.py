@@ -96,6 +96,12 @@ class Triples(LinkTask):
     A folder may have a twin to be tested on, of the same name with `_ind` behind it.
     """
 
+    def sources(self) -> list[str]:
+        """The file, or the parts of the folder."""
+        path = Path(self.task)
+        found = [_part(path, part) for part in ("train", "valid", "test")] if path.is_dir() else [path]
+        return [str(file) for file in found if file is not None]
+
     def links(self, seed: int) -> Links:
         """What is there, or what the seed holds out."""
         path = Path(self.task)

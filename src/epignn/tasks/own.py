@@ -31,9 +31,13 @@ class Files(GraphTask):
         """The calculus of the files."""
         return self.speaks
 
+    def sources(self) -> list[str]:
+        """The files."""
+        return list(self.files or folder_files(Path(self.task)))
+
     def examples(self, report: Report | None = None) -> tuple[Dataset, Dataset | None]:
         """The graphs of all files."""
-        paths = [Path(file) for file in self.files or folder_files(Path(self.task))]
+        paths = [Path(file) for file in self.sources()]
         relations = None if self.speaks else vocabulary(paths)
         parts = []
         for number, path in enumerate(paths, start=1):

@@ -34,6 +34,10 @@ class Published(GraphTask):
         files = {str(_hops(path.name)): path for path in self.files("test")}
         return read_graphs(lookup(f"test file of {self.task}, by hops", str(k), files), relations)
 
+    def tested_on(self, cells: Sequence[tuple[int, int]], per_label: int) -> str:
+        """The published test files."""
+        return f"the published test files of {self.task}"
+
     def files(self, part: str) -> list[Path]:
         """Its files of one part: train, valid or test."""
         return [locate(self.source, name) for name in find(self.source).files if part in name]

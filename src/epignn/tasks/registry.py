@@ -23,6 +23,8 @@ from epignn.files import read_bytes, readable
 
 HOST = "https://raw.githubusercontent.com"
 REGISTRY = Path(__file__).with_name("registry.toml")
+PUBLISHED_NAMES = MappingProxyType({"allen": "interval"})
+"""What the paper's authors call a calculus in the names of their files, where it is something else."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,12 @@ def locate(name: str, file: str) -> Path:
     raise BadFile(
         f"not below {searched}. {hint}, or let EPIGNN_DATA name a folder that has it.", _place(entry, wanted)
     )
+
+
+def at_hand(name: str, file: str) -> bool:
+    """Whether a file of a data set is on this machine."""
+    entry = find(name)
+    return any(present(entry, entry.file(file), folder) is not None for folder in folders())
 
 
 def present(entry: Entry, file: DataFile, folder: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from epignn.data.harder import never_adjacent, with_labels, with_noise, with_wro
 from epignn.data.stream import Problems
 from epignn.errors import BadArgument
 from epignn.tasks.api import TEST_SEED, GraphTask, Report
+from epignn.tasks.registry import PUBLISHED_NAMES, at_hand, datasets, locate
 
 LARGER = ((6, 4), (10, 2), (11, 1))
 """Cells that settings are chosen by: larger than what is trained on, and tested nowhere."""
@@ -81,13 +83,31 @@ class Star(GraphTask):
         """Problems from the seed of tests."""
         return generated(load(self.task), k, b, per_label, TEST_SEED)
 
+    def published_cell(self, k: int, b: int) -> Path | None:
+        """The file of the paper's authors, of those that they have published."""
+        calculus = load(self.task).name
+        name = PUBLISHED_NAMES.get(calculus, calculus)
+        entry = next((one for one in datasets() if one.name == f"star-{name}"), None)
+        file = f"test_{name}_k_{k}_b_{b}.csv"
+        return locate(entry.name, file) if entry and file in entry.files and at_hand(entry.name, file) else None
+
+    def tested_on(self, cells: Sequence[tuple[int, int]], per_label: int) -> str:
+        """Generated problems, and published ones where they are at hand."""
+        found = sum(self.published_cell(*cell) is not None for cell in cells)
+        beside = f", and the published test files of {found} cells beside them" if found else ""
+        return f"{per_label} generated problems of each label in every cell (seed {TEST_SEED}){beside}"
+
     def larger(self, data: Dataset) -> tuple[Dataset, Dataset]:
         """All graphs to learn from, and larger ones, of cells that no table tests."""
         count = max(1, round(len(data) * self.validation / len(LARGER) / len(data.relations)))
-        parts = [generated(load(self.task), k, b, count, self.seed) for k, b in LARGER]
-        return data, Dataset.concat(parts)
+        return data, larger_problems(load(self.task), count, self.seed)
 
 
 def generated(calculus: Calculus, k: int, b: int, per_label: int, seed: int) -> Dataset:
     """A cell of the benchmark in memory: the same graphs that `epignn generate` writes."""
     return Dataset.concat(list(Problems(calculus, k, b, per_label, np.random.default_rng([seed, k, b]))))
+
+
+def larger_problems(calculus: Calculus, per_label: int, seed: int) -> Dataset:
+    """Problems of the cells that choose settings and epochs."""
+    return Dataset.concat([generated(calculus, k, b, per_label, seed) for k, b in LARGER])

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from epignn.errors import BadArgument, lookup
+from epignn.errors import BadArgument, BadFile, EpignnError, lookup
 from epignn.models import MODELS
 from epignn.web.folders import brought
 
@@ -99,6 +99,8 @@ WORDS = MappingProxyType(
     }
 )
 """Settings that are words, and which."""
+WORD = re.compile("[A-Za-z0-9-]{1,64}")
+"""The name of a calculus: never that of a file."""
 NUMBER = re.compile(r"\d{1,9}(\.\d{1,12})?(e-?\d{1,2})?", re.ASCII)
 
 
@@ -124,6 +126,23 @@ def checked(setting: str) -> str:
 def _is_number(key: str, value: str) -> bool:
     least, most = NUMBERS.get(key, (1, 0))
     return bool(NUMBER.fullmatch(value)) and least <= float(value) <= most
+
+
+def read_request(found: Any, file: str) -> dict[str, Any]:
+    """What a run folder says of how its run was begun; a folder is not trusted to say more than the page may.
+
+    Raises:
+        BadFile: it does, or says something else.
+    """
+    try:
+        lookup("experiment", found["experiment"], OFFERS)
+        settings, seed, calculus = [checked(one) for one in found["settings"]], found["seed"], found["calculus"]
+        right = type(seed) is int and 0 <= seed <= 2**31 and (calculus is None or bool(WORD.fullmatch(calculus)))
+    except (EpignnError, AttributeError, KeyError, TypeError) as error:
+        raise BadFile("not how a run is begun here; choose another name.", file) from error
+    if not right or settings != found["settings"]:
+        raise BadFile("not how a run is begun here; choose another name.", file)
+    return dict(found)
 
 
 def command(request: dict[str, Any], folder: Path) -> list[str]:

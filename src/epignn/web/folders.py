@@ -7,16 +7,18 @@ so that any server knows it, also one that was started later.
 
 import dataclasses
 import fcntl
-import json
 import math
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from safetensors import safe_open
+from numpy.linalg import LinAlgError
+from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
+from safetensors import SafetensorError, safe_open
 
-from epignn.errors import EpignnError
+from epignn.errors import BadFile, EpignnError
+from epignn.files import load_json, read_text
 from epignn.learn.legacy import present_day
 from epignn.reason.folders import CALCULUS, CONFIG, RULES, SHIPPED, shipped_models
 from epignn.tasks import TASKS, task_kind
@@ -31,7 +33,40 @@ REQUEST, LOCK, LOG, ERROR = "request.json", "training.lock", "training.log", "er
 """What a server adds to a run folder: how the run was begun, who trains it, what that said, and why it failed."""
 TRIPLES, DATA = "triples.tsv", "data"
 """What a client has brought to train on: one file of triples, or a folder."""
-ENTRY = ("epoch", "loss", "validation", "seconds")
+MALFORMED = (
+    *(EpignnError, AttributeError, KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError),
+    SafetensorError,
+)
+"""What comes of files whose parts are not what they should be."""
+
+
+class About(BaseModel):
+    """What the config of a run folder says, as far as it is shown."""
+
+    experiment: str = ""
+    kind: str = ""
+    links: bool = False
+    calculus: str = ""
+    relations: list[str] | None = None
+    epochs: Annotated[int, Field(ge=0, le=10**9)] = 0
+    metric: str = ""
+    constrained: bool = True
+    validation: FiniteFloat | None = None
+    ended: bool = False
+    command: str = ""
+    error: str | None = None
+
+
+class Entry(BaseModel):
+    """One epoch of a history, as far as it is shown."""
+
+    epoch: Annotated[int, Field(ge=0, le=10**9)]
+    loss: FiniteFloat
+    validation: FiniteFloat | None
+    seconds: FiniteFloat
+
+
+HISTORY_OF = TypeAdapter(list[Entry])
 
 # -- by name --
 
@@ -102,16 +137,16 @@ def trains(folder: Path) -> bool:
 
 
 def models(request: dict[str, Any], context: Context) -> dict[str, Any]:
-    """All models: shipped ones, and runs that have weights."""
+    """All models: shipped ones, and runs that have weights; what cannot be read is none."""
     shipped = [(SHIPPED / name, True) for name in shipped_models()]
     runs = [(context.root / name, False) for name in run_names(context.root) if name not in shipped_models()]
     found = []
     for folder, comes_along in [*shipped, *runs]:
-        told = about(folder)
-        if (folder / WEIGHTS).is_file() and "relations" in told:
-            keys = ("links", "kind", "relations", "calculus", "validation")
-            more = {"parameters": _parameters(folder / WEIGHTS), "distilled": _distilled(folder)}
-            found.append({"name": folder.name, "shipped": comes_along, **{key: told[key] for key in keys}, **more})
+        told, parameters = about(folder), _parameters(folder / WEIGHTS)
+        if parameters is not None and told.relations is not None:
+            shown = told.model_dump(include={"links", "kind", "relations", "calculus", "validation"})
+            more = {"parameters": parameters, "distilled": _distilled(folder)}
+            found.append({"name": folder.name, "shipped": comes_along, **shown, **more})
     return {"models": found}
 
 
@@ -123,61 +158,79 @@ def runs(request: dict[str, Any], context: Context) -> dict[str, Any]:
 def run(request: dict[str, Any], context: Context) -> dict[str, Any]:
     """One run, epoch by epoch; relations stand as near as can be to where they stood before (`previous`)."""
     folder = known_run(context.root, request["name"])
-    told, history = about(folder), _history(folder)
-    has_vectors = told.get("kind") == "epignn" and bool(history)
+    told, (history, _) = about(folder), _history(folder)
+    has_vectors = told.kind.startswith("epignn") and bool(history)
     return {
         **_line(folder),
-        "history": [{key: entry[key] for key in ENTRY} for entry in history],
-        "relations": told.get("relations", []),
-        "vectors": placed(folder, told, request["previous"]) if has_vectors else None,
-        "metric": told.get("metric", ""),
-        "command": told.get("command", ""),
+        "history": [entry.model_dump() for entry in history],
+        "relations": told.relations or [],
+        "vectors": _vectors(folder, told, request["previous"]) if has_vectors else None,
+        "metric": told.metric,
+        "command": told.command,
     }
 
 
 def _line(folder: Path) -> dict[str, Any]:
-    told, history, request = about(folder), _history(folder), _json(folder / REQUEST) or {}
-    error = (folder / ERROR).read_text(encoding="utf-8") if (folder / ERROR).is_file() else told.get("error")
-    state = "training" if trains(folder) else "ended" if told.get("ended") else "failed" if error else "stopped"
-    reached = [entry["validation"] for entry in history if entry["validation"] is not None]
+    told, (history, broken) = about(folder), _history(folder)
+    begun = _begun(folder)
+    error = _error(folder) or told.error or broken
+    state = "training" if trains(folder) else "ended" if told.ended else "failed" if error else "stopped"
+    reached = [entry.validation for entry in history if entry.validation is not None]
     return {
         "name": folder.name,
-        "experiment": request.get("experiment") or told.get("experiment", ""),
+        "experiment": begun or told.experiment,
         "state": state,
-        "epoch": history[-1]["epoch"] if history else 0,
-        "epochs": told.get("epochs", 0),
+        "epoch": history[-1].epoch if history else 0,
+        "epochs": told.epochs,
         "validation": max(reached, default=None),
-        "links": told.get("links", request.get("experiment") == "links"),
+        "links": told.links or (told.relations is None and begun == "links"),
         "error": error if state == "failed" else None,
     }
 
 
-def about(folder: Path) -> dict[str, Any]:
-    """What the config of a run folder says, as far as it is shown; an `error` where it cannot be read."""
+def about(folder: Path) -> About:
+    """What the config of a run folder says; an `error`, and no relations, where it cannot be read."""
     try:
-        config = _json(folder / CONFIG)
-        return {} if config is None else _about(config)
-    except (EpignnError, KeyError, TypeError, ValueError) as error:
-        return {"error": f"its {CONFIG} cannot be read: {error}."}
+        path = folder / CONFIG
+        return _about(load_json(read_text(path), CONFIG)) if path.is_file() else About()
+    except MALFORMED as error:
+        return About(error=f"its {CONFIG} cannot be read: {_reason(error)}.")
 
 
-def _about(config: dict[str, Any]) -> dict[str, Any]:
+def relations_of(folder: Path) -> tuple[str, ...]:
+    """The relations of a run folder.
+
+    Raises:
+        BadFile: its config cannot be read.
+    """
+    told = about(folder)
+    if told.relations is None:
+        raise BadFile(told.error or "it has no relations.", folder.name)
+    return tuple(told.relations)
+
+
+def _about(config: dict[str, Any]) -> About:
     experiment, record = present_day(config["experiment"]), config["record"]
     model, training = experiment["model"], experiment["training"]
     task = _task(experiment["data"])
-    return {
-        "experiment": experiment["name"],
-        "kind": model.get("kind", "epignn"),
-        "links": isinstance(task, LinkTask),
-        "calculus": task.calculus if isinstance(task, GraphTask) else "",
-        "relations": config["relations"],
-        "epochs": training["epochs"] * training.get("starts", 1),
-        "metric": experiment.get("objective", {}).get("metric", "accuracy"),
-        "constrained": model.get("constrained", True),
-        "validation": record.get("validation"),
-        "ended": "validation" in record,
-        "command": record.get("command", ""),
-    }
+    return About(
+        experiment=experiment["name"],
+        kind=model.get("kind", "epignn"),
+        links=isinstance(task, LinkTask),
+        calculus=task.calculus if isinstance(task, GraphTask) else "",
+        relations=config["relations"],
+        epochs=training["epochs"] * training.get("starts", 1),
+        metric=experiment.get("objective", {}).get("metric", "accuracy"),
+        constrained=model.get("constrained", True),
+        validation=record.get("validation"),
+        ended="validation" in record,
+        command=record.get("command", ""),
+    )
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in a line."""
+    return " ".join((str(error) or type(error).__name__).split())[:200].rstrip(".")
 
 
 def _task(data: dict[str, Any]) -> Any:
@@ -191,18 +244,47 @@ def _task(data: dict[str, Any]) -> Any:
     return cls(**{"kind": kind, **{key: value for key, value in settings.items() if key in known}})
 
 
-def _history(folder: Path) -> list[dict[str, Any]]:
-    return list(_json(folder / HISTORY) or [])
+def _history(folder: Path) -> tuple[list[Entry], str | None]:
+    """The epochs of a run; and what is wrong, where they cannot be read."""
+    path = folder / HISTORY
+    try:
+        return HISTORY_OF.validate_python(load_json(read_text(path), HISTORY)) if path.is_file() else [], None
+    except MALFORMED as error:
+        return [], f"its {HISTORY} cannot be read: {_reason(error)}."
 
 
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def _begun(folder: Path) -> str:
+    """The experiment that a run was begun with from the page; empty where it was not, or that cannot be read."""
+    path = folder / REQUEST
+    try:
+        found = load_json(read_text(path), REQUEST)["experiment"] if path.is_file() else ""
+    except MALFORMED:
+        return ""
+    return found if isinstance(found, str) else ""
 
 
-def _parameters(path: Path) -> int:
-    """How many numbers a file of weights has."""
-    with safe_open(path, "np") as file:
-        return sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
+def _error(folder: Path) -> str | None:
+    """Why a run failed, as its server wrote it down."""
+    path = folder / ERROR
+    return path.read_text(encoding="utf-8", errors="replace")[:2000] if path.is_file() else None
+
+
+def _vectors(folder: Path, told: About, previous: list[list[float]] | None) -> list[list[float]] | None:
+    """Where relations stand; None where the files have no vectors that can be read."""
+    try:
+        return placed(folder, len(told.relations or ()), told.constrained, previous)
+    except (*MALFORMED, LinAlgError):
+        return None
+
+
+def _parameters(path: Path) -> int | None:
+    """How many numbers a file of weights has; None where there is none that can be read."""
+    try:
+        with safe_open(path, "np") as file:
+            shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+    except MALFORMED:
+        return None
+    return sum(map(math.prod, shapes))
 
 
 def _distilled(folder: Path) -> bool:

@@ -6,7 +6,7 @@ from epignn.data.graph import Graph
 from epignn.formats.triples import parse_triples
 from epignn.tasks.links import graph_of
 from epignn.web.errors import TooMuch
-from epignn.web.folders import about, model_folder
+from epignn.web.folders import model_folder, relations_of
 from epignn.web.limits import Context
 
 SHOWN = 2000
@@ -30,7 +30,7 @@ def read(text: str, relations: tuple[str, ...] | None) -> tuple[Graph, list[str]
 def graph(request: dict[str, Any], context: Context) -> dict[str, Any]:
     """What a graph has."""
     name = request["model"]
-    relations = None if name is None else tuple(about(model_folder(context, name))["relations"])
+    relations = None if name is None else relations_of(model_folder(context, name))
     found, notes = read(request["triples"], relations)
     if len(found.entities) > SHOWN:
         notes = [*notes, f"The first {SHOWN:,} of {len(found.entities):,} entities are listed."]

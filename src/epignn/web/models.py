@@ -39,7 +39,8 @@ def neural(context: Context, name: str) -> Neural:
 
 @lru_cache(KEPT)
 def _neural(folder: Path, written: tuple[int, ...]) -> Neural:
-    return Neural.load(str(folder))
+    trained = load_model(str(folder))
+    return Neural.of(trained) if trained.config.ranks else Neural.load(str(folder))
 
 
 def _written(path: Path) -> int:

@@ -19,7 +19,7 @@ from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.reason.folders import shipped_models
 from epignn.web import uploads
 from epignn.web.errors import Busy, Conflict, NotThere, Refused
-from epignn.web.experiments import OFFERS, checked, command
+from epignn.web.experiments import OFFERS, checked, command, read_request
 from epignn.web.folders import (
     DATA,
     ERROR,
@@ -161,12 +161,15 @@ class Runs:
         return not _same(begun, request)
 
     def _request(self, folder: Path) -> dict[str, Any] | None:
-        """How a run was begun; None where it was not begun from the page."""
+        """How a run was begun; None where it was not begun from the page.
+
+        Raises:
+            BadFile: its file says what the page would not have sent.
+        """
         path = folder / REQUEST
         if not path.is_file():
             return None
-        found = load_json(read_text(path), path.name)
-        return found if isinstance(found, dict) else None
+        return read_request(load_json(read_text(path), path.name), path.name)
 
     def _check_room(self, folder: Path) -> None:
         root, most = self.context.root, self.context.limits.training

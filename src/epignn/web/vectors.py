@@ -1,7 +1,6 @@
 """The relation vectors of a run as points in the plane, by principal components, read without torch."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +12,25 @@ TENSORS = ((STATE, "model/relation_RFK"), (WEIGHTS, "relation_RFK"))
 Floats = NDArray[np.float64]
 
 
-def placed(folder: Path, told: dict[str, Any], previous: list[list[float]] | None) -> list[list[float]] | None:
-    """A point for each relation; None where the files have no vectors.
+def placed(
+    folder: Path, relations: int, constrained: bool, previous: list[list[float]] | None
+) -> list[list[float]] | None:
+    """A point for each relation; None where the files have no vectors, or some that are no numbers.
 
     Args:
         folder: of the run.
-        told: what its config says.
+        relations: how many it has.
+        constrained: whether its vectors are distributions.
         previous: where relations stood before; the axes, which are free, are turned to be as near as can be.
     """
     for file, name in TENSORS:
         if (folder / file).is_file():
             with safe_open(folder / file, "np") as tensors:
                 if name in tensors.keys():  # noqa: SIM118 - no mapping
-                    raw = tensors.get_tensor(name)[: len(told["relations"])].astype(np.float64)
-                    points = plane(_simplex(raw) if told["constrained"] else raw)
+                    raw = tensors.get_tensor(name)[:relations].astype(np.float64)
+                    if not np.isfinite(raw).all():
+                        return None
+                    points = plane(_simplex(raw) if constrained else raw)
                     return turned(points, previous).round(4).tolist()  # type: ignore[no-any-return]
     return None
 

@@ -69,7 +69,7 @@ def job(name: str) -> Job:
 def answer(name: str, body: bytes, context: Context) -> tuple[int, bytes]:
     """Do a piece of work; what goes wrong is an answer, too."""
     try:
-        status, found = 200, job(name)(json.loads(body), context)
+        return 200, _body(job(name)(json.loads(body), context))
     except EpignnError as error:
         status, found = told(error)
     except MemoryError:
@@ -77,7 +77,11 @@ def answer(name: str, body: bytes, context: Context) -> tuple[int, bytes]:
     except Exception:
         logging.exception("the job %s failed", name)
         status, found = 500, {"error": INSIDE}
-    return status, json.dumps(found, allow_nan=False, separators=(",", ":")).encode()
+    return status, _body(found)
+
+
+def _body(found: dict[str, Any]) -> bytes:
+    return json.dumps(found, allow_nan=False, separators=(",", ":")).encode()
 
 
 def serve(source: BinaryIO, target: BinaryIO, context: Context) -> None:

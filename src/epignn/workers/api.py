@@ -6,7 +6,7 @@ takes plain values on how it goes, for whoever watches; nothing depends on it.
 """
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -60,8 +60,8 @@ class Fault(Exception):
     """A job met a fault of epignn; the text is the traceback in the worker."""
 
 
-class Shared(Protocol):
-    """Arrays that all workers see, without a copy for each."""
+class Shared(Hashable, Protocol):
+    """Arrays that all workers see, without a copy for each; the same ones have the same hash."""
 
     def open(self) -> Arrays:
         """The arrays, for reading."""

@@ -24,7 +24,7 @@ def workers_of(workers: str = "1", ray_address: str | None = None) -> Workers:
     Raises:
         BadArgument: it is none of these, or Ray is asked for and not installed or not reached.
     """
-    if ray_address is not None or workers == "ray" or workers.startswith("ray://"):
+    if is_cluster(workers, ray_address):
         if ray_address is not None and workers not in ("1", "ray"):
             raise BadArgument(f"--ray-address asks for a cluster and --workers {workers} does not: leave out one.")
         from epignn.workers.ray import RayWorkers
@@ -38,3 +38,8 @@ def workers_of(workers: str = "1", ray_address: str | None = None) -> Workers:
             f"not {workers[:80]!r}."
         )
     return Here() if int(workers) == 1 else Processes(int(workers))
+
+
+def is_cluster(workers: str, ray_address: str | None) -> bool:
+    """Whether a user asks for a Ray cluster."""
+    return ray_address is not None or workers == "ray" or workers.startswith("ray://")

@@ -1,51 +1,26 @@
 """A worker process, started by `epignn.workers.processes` alone.
 
-Messages are pickled, with their length before them. Both ends are ours: standard input and output are pipes of the
-process that started this one, and nothing else can write to them. Where that process is gone, this one ends.
+Standard input and output are pipes of the process that started this one; `epignn.workers.messages` is what goes
+through them. Where that process is gone, this one ends.
 """
 
 import contextlib
 import os
-import pickle
 import signal
-import struct
 import sys
 import threading
 import time
+import traceback
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
-from epignn.workers.api import attempt
+from epignn.workers.api import Failure, attempt
 from epignn.workers.bounds import bound
+from epignn.workers.messages import receive, send
 
-LENGTH = struct.Struct("<Q")
 ENDED = 143
 GRACE = 5.0
 """Seconds in which work may be put away when it has to end."""
-
-
-def send(target: IO[bytes], message: object) -> None:
-    """Write a message."""
-    data = pickle.dumps(message)
-    target.write(LENGTH.pack(len(data)))
-    target.write(data)
-    target.flush()
-
-
-def receive(source: IO[bytes]) -> Any:
-    """Read a message.
-
-    Raises:
-        EOFError: the other end is gone.
-    """
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    (length,) = LENGTH.unpack(head)
-    data = source.read(length)
-    if len(data) < length:
-        raise EOFError
-    return pickle.loads(data)
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
@@ -73,5 +48,19 @@ def main() -> None:
     source = sys.stdin.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            job, argument = receive(source)
-            send(target, (True, attempt(job, argument, lambda text: send(target, (False, text)))))
+            _do_one(source, target)
+
+
+def _do_one(source: IO[bytes], target: IO[bytes]) -> None:
+    """Do the next job: its package comes first, which tells whose classes are looked up."""
+    package = receive(source)
+    try:
+        job, argument = receive(source, package)
+    except (TypeError, ImportError) as error:  # a module that cannot be had here
+        send(target, (True, Failure(str(error), again=False, trace=traceback.format_exc())))
+        sys.exit(1)  # the rest of the message is still to come
+    outcome = attempt(job, argument, lambda told: send(target, (False, told), package))
+    try:
+        send(target, (True, outcome), package)
+    except TypeError as error:  # what the job gives cannot be sent
+        send(target, (True, Failure(str(error), again=False, trace=traceback.format_exc())))

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Any, Self, final
 
 from epignn.workers.api import A, Arrays, Failure, Job, Mapped, R, Tell
 from epignn.workers.bounds import ONE_THREAD, megabytes_of
-from epignn.workers.process import GRACE, receive, send
+from epignn.workers.messages import package_of, receive, send
+from epignn.workers.process import GRACE
 
 START = "from epignn.workers.process import main; main()"
 
@@ -32,12 +34,13 @@ class _Process:
 
     def work(self, job: object, argument: object, tell: Tell) -> Any:
         """Have a job done; a process that dies is a failure of its job."""
-        process = self._alive()
+        process, package = self._alive(), package_of(job)
         assert process.stdin is not None and process.stdout is not None
         try:
-            send(process.stdin, (job, argument))
+            send(process.stdin, package)
+            send(process.stdin, (job, argument), package)
             while True:
-                ended, told = receive(process.stdout)
+                ended, told = receive(process.stdout, package)
                 if ended:
                     return told
                 tell(told)
@@ -46,6 +49,9 @@ class _Process:
             code = process.returncode
             name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             return Failure(f"a worker ended in the middle of a job ({name}).")
+        except TypeError as error:  # what cannot be sent
+            self.end()
+            return Failure(str(error), again=False, trace=traceback.format_exc())
 
     def _alive(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

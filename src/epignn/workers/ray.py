@@ -31,7 +31,7 @@ PASSED_ON = "EPIGNN_"
 
 
 @dataclass(frozen=True)
-class _Situation:
+class Situation:
     """What must be the same wherever a job is done."""
 
     versions: dict[str, str]
@@ -39,9 +39,31 @@ class _Situation:
     folder: str
 
     @classmethod
-    def here(cls) -> "_Situation":
+    def here(cls) -> "Situation":
+        """That of this process."""
         variables = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
         return cls(_versions(), variables, str(Path.cwd()))
+
+    def take(self) -> Failure | None:
+        """Make it the situation of this process, on a node of the cluster; tells what is in the way."""
+        node, here = platform.node(), _versions()
+        others = [
+            f"{name} {here[name]} instead of {self.versions[name]}"
+            for name in here
+            if here[name] != self.versions[name]
+        ]
+        if others:
+            return Failure(f"the node {node} has {', '.join(others)}: install the same on all nodes.", again=False)
+        os.environ.update({**self.variables, **ONE_THREAD})
+        try:
+            os.chdir(self.folder)
+        except OSError:
+            return Failure(
+                f"the node {node} does not see the folder {self.folder}: start in a folder that all nodes share.",
+                again=False,
+            )
+        bound(megabytes_of(os.cpu_count() or 1))
+        return None
 
 
 @cache
@@ -56,29 +78,13 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _work(job: Job[A, R], argument: A, given: _Situation) -> R | Failure:
+def _work(job: Job[A, R], argument: A, given: Situation) -> R | Failure:
     """Do a job on a node of the cluster."""
-    node, here = platform.node(), _versions()
-    others = [
-        f"{name} {here[name]} instead of {given.versions[name]}"
-        for name in here
-        if here[name] != given.versions[name]
-    ]
-    if others:
-        return Failure(f"the node {node} has {', '.join(others)}: install the same on all nodes.", again=False)
-    os.environ.update({**given.variables, **ONE_THREAD})
-    try:
-        os.chdir(given.folder)
-    except OSError:
-        return Failure(
-            f"the node {node} does not see the folder {given.folder}: start in a folder that all nodes share.",
-            again=False,
-        )
-    bound(megabytes_of(os.cpu_count() or 1))
-    return attempt(job, argument, lambda text: None)
+    refusal = given.take()
+    return attempt(job, argument, lambda text: None) if refusal is None else refusal
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class InStore:
     """Arrays in the object store, one copy a node."""
 
@@ -118,7 +124,7 @@ class RayWorkers:
         """What becomes of jobs; see `Workers`. What they tell stays on their nodes."""
         waiting = deque(numbered)
         running: dict[Any, int] = {}
-        given = self._ray.put(_Situation.here())
+        given = self._ray.put(Situation.here())
         while waiting or running:
             room = AHEAD * self.count - len(running)
             for _ in range(min(len(waiting), room)):

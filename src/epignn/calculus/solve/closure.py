@@ -9,17 +9,17 @@ from typing import Protocol
 
 from epignn.calculus.algebra import Calculus, Masks
 from epignn.calculus.network import Indices, Network, arrays
-from epignn.calculus.result import Result, decided, upper_triangle, verdict
+from epignn.calculus.result import Result, decided, triangle_ends, verdict
 from epignn.calculus.solve.conflict import SPARSE, Inconsistent, minimal_conflict
 from epignn.calculus.solve.native import native_algebra
+from epignn.calculus.solve.paths import Closed, along_paths
 from epignn.calculus.solve.plain import PlainClosure
 from epignn.calculus.solve.sparse import partial
 from epignn.errors import BadArgument
 from epignn.kernels import Backend, kernels
 
 MAX_DENSE = 20_000
-"""The most entities of a network of which every pair is kept. A pair takes 16 bytes and a bit for each relation:
-5,000 entities of RCC-8 were measured at 0.44 GB, 2,000 at 0.10 GB; so many would take 7 GB."""
+"""The most entities of a network of which every pair is kept: see docs/limits.md for what that takes."""
 
 
 class DenseClosure(Protocol):
@@ -41,6 +41,9 @@ class DenseClosure(Protocol):
     def matrix(self) -> Masks:
         """The set of every pair."""
 
+    def triangle(self) -> Masks:
+        """The sets of the pairs i < j, row by row."""
+
     def copy(self) -> "DenseClosure":
         """A copy of its own sets; it shares a cache, so do not close it and the original in two threads at once."""
 
@@ -54,14 +57,23 @@ def dense_closure(calculus: Calculus, entities: int, backend: Backend = "auto") 
     Raises:
         BadArgument: too many entities.
     """
+    refuse_many(entities)
+    closure = unconstrained(calculus, entities, backend)
+    keep_apart(closure, calculus, 0, entities)
+    return closure
+
+
+def refuse_many(entities: int) -> None:
+    """Refuse to keep every pair of too many entities.
+
+    Raises:
+        BadArgument: they are.
+    """
     if entities > MAX_DENSE:
         raise BadArgument(
             f"{entities:,} entities are too many to keep every pair of them; up to {MAX_DENSE:,} can be. "
             "Use partial closure, which keeps the pairs that matter."
         )
-    closure = unconstrained(calculus, entities, backend)
-    keep_apart(closure, calculus, 0, entities)
-    return closure
 
 
 def unconstrained(calculus: Calculus, entities: int, backend: Backend) -> DenseClosure:
@@ -79,8 +91,14 @@ def keep_apart(closure: DenseClosure, calculus: Calculus, first: int, end: int) 
         closure.refine(*arrays([i] * i, range(i), [calculus.anything] * i))
 
 
-def close(network: Network, backend: Backend = "auto") -> Result:
+def close(network: Network, backend: Backend = "auto", query: tuple[str, str] | None = None) -> Result:
     """Complete algebraic closure (path consistency) of a network.
+
+    Args:
+        network: what to close.
+        backend: which kernels answer.
+        query: the one pair that is wanted: what is known of the others is not kept, which takes less memory, and in
+            sparse networks less time.
 
     >>> from epignn.calculus import load
     >>> rcc8 = load("rcc8")
@@ -90,21 +108,35 @@ def close(network: Network, backend: Backend = "auto") -> Result:
     (<Answer.CONSISTENT: 'consistent'>, ('PO',))
     """
     start = time.perf_counter()
-    closure = dense_closure(network.calculus, len(network.names), backend)
-    consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
-    pairs = upper_triangle(closure.matrix())
+    asked = None if query is None else (network.position(query[0]), network.position(query[1]))
+    if asked is None:
+        refuse_many(len(network.names))
+    found = along_paths(network, asked, backend) or _complete(network, asked, backend)
     return Result(
         network,
         "closure",
-        verdict(network, consistent),
-        *pairs,
+        verdict(network, found.consistent),
+        found.first,
+        found.second,
+        found.masks,
         statistics={
             "seconds": time.perf_counter() - start,
-            "steps": closure.steps,
-            "refinements": closure.refinements,
+            "steps": found.steps,
+            "refinements": found.refinements,
         },
-        _explain=lambda: minimal_conflict(network, contradiction_test(network, backend), closure.conflict),
+        _explain=lambda: minimal_conflict(network, contradiction_test(network, backend), found.near),
     )
+
+
+def _complete(network: Network, asked: tuple[int, int] | None, backend: Backend) -> Closed:
+    """Closure through every third entity."""
+    closure = dense_closure(network.calculus, len(network.names), backend)
+    consistent = closure.refine(network.heads, network.tails, network.masks) and closure.close()
+    if asked is None:
+        pairs = (*triangle_ends(len(network.names)), closure.triangle())
+    else:
+        pairs = arrays([asked[0]], [asked[1]], [closure.label(*asked)])
+    return Closed(consistent, closure.conflict, *pairs, closure.steps, closure.refinements)
 
 
 def contradiction_test(network: Network, backend: Backend) -> Inconsistent:

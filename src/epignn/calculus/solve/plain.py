@@ -48,6 +48,10 @@ class PlainClosure:
         """The set of every pair."""
         return self._matrix.copy()
 
+    def triangle(self) -> Masks:
+        """The sets of the pairs i < j, row by row."""
+        return self._matrix[np.triu_indices(len(self._matrix), 1)]
+
     def label(self, i: int, j: int) -> int:
         """The set of one pair."""
         return int(self._matrix[i, j])

@@ -14,13 +14,17 @@ from epignn.calculus.network import Indices
 Edge = tuple[int, int]
 
 
+ALL = (1 << 63) - 1
+"""No limit of edges."""
+
+
 def complete(
-    entities: int, pairs: Sequence[Edge], order: Sequence[int], rank: Sequence[int]
+    entities: int, pairs: Sequence[Edge], order: Sequence[int], rank: Sequence[int], most: int = ALL
 ) -> tuple[list[int], list[list[int]]]:
     """Eliminate entity after entity, making the neighbours of each a clique.
 
     Without an order the entity with the fewest neighbours goes next, those of larger rank later. Returns
-    the order, and for each place in it the places of the later neighbours.
+    the order, and for each place in it the places of the later neighbours; nothing, if these are more than `most`.
     """
     neighbours: list[set[int]] = [set() for _ in range(entities)]
     for a, b in pairs:
@@ -31,6 +35,7 @@ def complete(
     position = [-1] * entities
     done: list[int] = []
     later: list[set[int]] = []
+    edges = 0
     while len(done) < entities:
         if order:
             v = order[len(done)]
@@ -41,6 +46,9 @@ def complete(
         position[v] = len(done)
         done.append(v)
         later.append(neighbours[v])
+        edges += len(later[-1])
+        if edges > most:
+            return [], []
         for u in neighbours[v]:
             neighbours[u] = (neighbours[u] | neighbours[v]) - {u, v}
             heapq.heappush(waiting, (rank[u], len(neighbours[u]), u))
@@ -105,14 +113,17 @@ def sweep(
     order: Indices,
     rank: Indices,
     sweeps: int,
+    most: int = ALL,
 ) -> tuple[Indices, Indices, Indices, Masks, int, int, int, int]:
     """Sweep up and down until nothing changes, or `sweeps` times if that is positive.
 
     Returns order, both ends and label of every edge of the chordal graph, the number of the edge that became
-    empty or -1, triangles seen, refinements and sweeps made.
+    empty or -1, triangles seen, refinements and sweeps made; all empty if there were more than `most` edges.
     """
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-    done, later = complete(entities, pairs, order.tolist(), rank.tolist())
+    done, later = complete(entities, pairs, order.tolist(), rank.tolist(), most)
+    if len(done) < entities:
+        return order[:0], first[:0], second[:0], masks[:0], -1, 0, 0, 0
     position = {v: place for place, v in enumerate(done)}
     sweeper = Sweeper(calculus, later)
     made = quiet = 0
@@ -143,3 +154,24 @@ def sweep(
         sweeper.refinements,
         made,
     )
+
+
+def spread(calculus: Calculus, order: Indices, first: Indices, second: Indices, masks: Masks) -> Masks:
+    """What follows of every pair from the edges of `sweep`, entity after entity against the order.
+
+    Each row follows from those of its later neighbours alone. Gives the pairs i < j, row by row; nothing when a
+    pair is left without a relation.
+    """
+    n = len(order)
+    matrix = np.full((n, n), calculus.universal, dtype=np.uint64)
+    starts = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
+    edges_of = dict(zip(first[starts].tolist(), np.split(np.arange(len(first)), starts[1:]), strict=True))
+    for place in reversed(range(n)):
+        v, after = order[place], order[place + 1 :]
+        for edge in edges_of.get(int(v), ()):
+            matrix[v] &= calculus.compose_array(masks[edge], matrix[second[edge]])
+        matrix[v, v] = calculus.identity_mask
+        if not matrix[v].all():
+            return masks[:0]
+        matrix[after, v] = calculus.converse_array(matrix[v, after])
+    return matrix[np.triu_indices(n, 1)]

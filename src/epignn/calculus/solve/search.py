@@ -13,7 +13,7 @@ import numpy as np
 
 from epignn.calculus.algebra import Calculus, members
 from epignn.calculus.network import Network, arrays
-from epignn.calculus.result import Answer, Conflict, Result, decided, upper_triangle
+from epignn.calculus.result import Answer, Conflict, Result, decided, triangle_ends, upper_triangle
 from epignn.calculus.solve import plain
 from epignn.calculus.solve.closure import DenseClosure, contradiction_test, dense_closure
 from epignn.calculus.solve.conflict import minimal_conflict
@@ -38,7 +38,8 @@ def solve(network: Network, max_nodes: int | None = None, backend: Backend = "au
         network,
         "search",
         answer,
-        *upper_triangle(closure.matrix()),
+        *triangle_ends(len(network.names)),
+        closure.triangle(),
         statistics={"seconds": time.perf_counter() - start, "nodes": nodes, "steps": closure.steps},
         _explain=lambda: _conflict(network, closure, backend),
     )

@@ -24,6 +24,7 @@ from epignn.errors import BadArgument
 from epignn.kernels import Backend, kernels
 
 Queries = Iterable[tuple[str, str]]
+NO_ORDER = np.zeros(0, dtype=np.int32)
 
 
 def dpc(network: Network, order: Sequence[str] = (), queries: Queries = (), backend: Backend = "auto") -> Result:
@@ -58,12 +59,9 @@ def _sweep(
 ) -> Result:
     start = time.perf_counter()
     asked = [(network.position(a), network.position(b)) for a, b in queries]
-    rank = np.zeros(len(network.names), dtype=np.int32)
-    rank[list(asked[0]) if asked else []] = 1
     loop = network.impossible_loop()
-    ends = _with_queries(network, asked)
-    _, first, second, masks, empty, triangles, refinements, made = _swept(
-        network, ends, _elimination(network, order), rank, sweeps, backend
+    _, first, second, masks, empty, triangles, refinements, made = swept(
+        network, asked, sweeps, backend, _elimination(network, order)
     )
     near = (int(first[empty]), int(second[empty])) if empty >= 0 else (0, 0)
     return Result(
@@ -86,25 +84,40 @@ def _sweep(
     )
 
 
-def _swept(
+Swept = tuple[Indices, Indices, Indices, Masks, int, int, int, int]
+"""The order; both ends and the set of every pair that is kept, those of each entity together, in that order; the
+number of the pair that became empty, or -1; triangles seen, refinements and sweeps made."""
+
+
+def swept(
     network: Network,
-    pairs: tuple[Indices, Indices, Masks],
-    order: Indices,
-    rank: Indices,
+    asked: Sequence[tuple[int, int]],
     sweeps: int,
     backend: Backend,
-) -> tuple[Indices, Indices, Indices, Masks, int, int, int, int]:
+    order: Indices = NO_ORDER,
+    most: int = plain_sparse.ALL,
+) -> Swept:
+    """Sweep along an elimination order and back, so many times, or for 0 until nothing changes.
+
+    Args:
+        network: what to sweep.
+        asked: positions of pairs that are kept in any case; those of the first are eliminated last.
+        sweeps: how often.
+        backend: which kernels answer.
+        order: all entities; by default the one with the fewest neighbours is next.
+        most: give up where more pairs would be kept; the order is then empty.
+    """
+    rank = np.zeros(len(network.names), dtype=np.int32)
+    rank[list(asked[0]) if asked else []] = 1
+    call = (len(network.names), *_with_queries(network, asked), order, rank, sweeps, most)
     module = kernels(backend)
-    entities = len(network.names)
     if module is None:
-        return plain_sparse.sweep(network.calculus, entities, *pairs, order, rank, sweeps)
-    swept: tuple[Indices, Indices, Indices, Masks, int, int, int, int] = module.sweep(
-        native_algebra(network.calculus), entities, *pairs, order, rank, sweeps
-    )
-    return swept
+        return plain_sparse.sweep(network.calculus, *call)
+    found: Swept = module.sweep(native_algebra(network.calculus), *call)
+    return found
 
 
-def _with_queries(network: Network, asked: list[tuple[int, int]]) -> tuple[Indices, Indices, Masks]:
+def _with_queries(network: Network, asked: Sequence[tuple[int, int]]) -> tuple[Indices, Indices, Masks]:
     """The merged facts, and for each query its pair with the universal set."""
     first, second, masks = network.pairs()
     extra = [(min(a, b), max(a, b), network.calculus.anything) for a, b in asked if a != b]

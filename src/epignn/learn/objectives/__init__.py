@@ -11,6 +11,7 @@ OBJECTIVES = Entries(
         {
             "classify": "epignn.learn.objectives.classify:Classify",
             "rank": "epignn.learn.objectives.rank:Rank",
+            "sets": "epignn.learn.objectives.sets:Sets",
             "rank-facts": "epignn.learn.objectives.facts:RankFacts",
         }
     ),

@@ -7,7 +7,7 @@ The graph of a step lacks every fact that the step asks.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from epignn.data.graph import Edges, Graph, Ints, Known, both_sides
 from epignn.errors import BadArgument
 from epignn.learn import losses
 from epignn.learn.objectives.api import ObjectiveConfig
-from epignn.learn.objectives.rank import CALIBRATION_TRIPLES, Rank
+from epignn.learn.objectives.rank import CALIBRATION_TRIPLES, Rank, Step
 from epignn.learn.ranking import METRICS
 from epignn.models.api import Model
 from epignn.models.links import Heads, Questions
@@ -66,20 +66,6 @@ class FactsConfig(ObjectiveConfig):
             raise BadArgument("asked must be at least 0 and below 1, sharpness above 0.")
 
 
-class FactStep(NamedTuple):
-    """The questions of a step; the first candidate of each is the answer.
-
-    Attributes:
-        questions: each with a pass of its own, over the edges of the step.
-        allowed: (Q, 1 + S) whether a candidate counts: an entity known as another answer does not.
-        graphs: all edges, for models that count.
-    """
-
-    questions: Questions
-    allowed: Tensor
-    graphs: Edges
-
-
 class RankFacts(Rank):
     """A knowledge graph, as a model learns it that makes a pass for every question; see `Rank`."""
 
@@ -125,7 +111,7 @@ class FactSampler:
         facts = len(self.graph.facts)
         return 2 * math.ceil(self.config.asked * facts) if self.config.asked else facts
 
-    def epoch(self, size: int, rng: np.random.Generator) -> Iterator[FactStep]:
+    def epoch(self, size: int, rng: np.random.Generator) -> Iterator[Step]:
         """The steps of an epoch, of at most so many questions."""
         count, order = len(self.graph.facts), rng.permutation(len(self.graph.facts))
         if self.config.asked:
@@ -149,7 +135,7 @@ class FactSampler:
             kept &= ~np.isin(self._pair, self._pair[facts])
         return self.graph.edges.thinned(kept)
 
-    def step(self, questions: Ints, edges: Edges, rng: np.random.Generator) -> FactStep:
+    def step(self, questions: Ints, edges: Edges, rng: np.random.Generator) -> Step:
         """Questions (Q, 3) with their answers, over some edges, against negatives."""
         head, relation, tail = questions.T
         negative = self._negatives(head, relation, rng)
@@ -166,7 +152,7 @@ class FactSampler:
             candidate.astype(np.int32).ravel(),
         )
         asked = Questions(edges, passes, relation.astype(np.int64), row)
-        return FactStep(asked, torch.from_numpy(allowed), self.graph.edges)
+        return Step(asked, torch.from_numpy(allowed), self.graph.edges)
 
     def _negatives(self, head: Ints, relation: Ints, rng: np.random.Generator) -> Ints:
         """(Q, S): entities that are no known answers, but for few."""

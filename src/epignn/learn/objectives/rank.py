@@ -70,13 +70,17 @@ class RankConfig(ObjectiveConfig):
 
 
 class Step(NamedTuple):
-    """The questions of a step: the first candidate of each is the answer, the others are sampled.
+    """The questions of a step; the first candidate of each is the answer, the others are sampled.
 
-    `allowed` (Q, 1 + S) tells whether a candidate counts: an entity known as another answer does not.
+    Attributes:
+        questions: a pass for each head, over the edges of the step.
+        allowed: (Q, 1 + S) whether a candidate counts: an entity known as another answer does not.
+        graphs: all edges, for models that count.
     """
 
     questions: Questions
     allowed: Tensor
+    graphs: Edges
 
 
 class Rank:
@@ -177,7 +181,7 @@ class Rank:
         if first == last:
             return None, 0.0
         asked, rows = batch.questions.of_heads(first, last)
-        part = Step(asked, batch.allowed[rows])
+        part = Step(asked, batch.allowed[rows], batch.graphs)
         if self.config.loss == "margin":  # a mean over negatives, of which questions have different numbers
             return part, float(part.allowed[:, 1:].sum() / batch.allowed[:, 1:].sum().clamp_min(1))
         return part, len(part.allowed) / len(batch.allowed)
@@ -268,7 +272,8 @@ class Sampler:
         candidate = negatives[of_head]
         known = self.known.holds(head[:, None], relation[:, None], candidate)
         allowed = np.concatenate([np.ones((len(tail), 1), dtype=bool), ~known], 1)
-        return Step(Questions(edges, passes, relation.astype(np.int64), row), torch.from_numpy(allowed))
+        asked = Questions(edges, passes, relation.astype(np.int64), row)
+        return Step(asked, torch.from_numpy(allowed), self.graph.edges)
 
     def _edges(self, rng: np.random.Generator) -> Edges:
         """The edges of a step."""

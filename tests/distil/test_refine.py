@@ -1,0 +1,65 @@
+"""A model that is taught by its own calculus: nearer to its sets, resumed to the same bits, refused where none."""
+
+from dataclasses import replace
+
+import pytest
+
+from epignn.calculus import load
+from epignn.calculus.toml import load_calculus
+from epignn.distil.refine import CALCULUS, TRAINING, refine
+from epignn.errors import BadArgument
+from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
+from epignn.learn.objectives.sets import Sets, SetsConfig
+from epignn.models.epignn import EpiGNN
+
+pytestmark = pytest.mark.numeric
+QUICK = {"settings": SetsConfig(larger=2, expressions=1280), "training": replace(TRAINING, epochs=2)}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The shipped model, as if it had been trained on fewer graphs, so that they are quickly made."""
+    trained = load_model("rcc8")
+    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=20))
+    return replace(trained, config=replace(trained.config, experiment=experiment))
+
+
+def test_states_of_a_refined_model_are_nearer_to_their_sets(small, tmp_path):
+    """By the true calculus, of which refining knows nothing but what the model had learnt."""
+    settings, training = SetsConfig(larger=2, expressions=6400), replace(TRAINING, epochs=4)
+    run = refine(small, tmp_path, settings=settings, training=training)
+    truth = Sets(SetsConfig(larger=0), load("rcc8"), EpiGNN.prepare)
+    fresh = next(truth.batches(500, 99, 0))
+
+    def far(model: EpiGNN) -> float:
+        return truth.loss(model, fresh).item()
+
+    assert far(run.trained.model) < 0.5 * far(small.model)
+    assert load_calculus(tmp_path / CALCULUS).composition == load("rcc8").composition
+    loaded = load_model(str(tmp_path))
+    assert far(loaded.model) == far(run.trained.model)
+    assert loaded.relations == small.relations
+
+
+def test_it_resumes_to_the_same_bits(small, tmp_path):
+    class Killed(Exception):
+        pass
+
+    def kill(epoch):
+        raise Killed
+
+    refine(small, tmp_path / "whole", **QUICK)
+    with pytest.raises(Killed):
+        refine(small, tmp_path / "killed", report=kill, **QUICK)
+    refine(small, tmp_path / "killed", **QUICK)
+    for file in (WEIGHTS, STATE):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "killed" / file).read_bytes()
+
+
+def test_models_of_no_calculus_are_refused(small, tmp_path):
+    with pytest.raises(BadArgument, match="not trained on a calculus"):
+        refine(load_model("kinship"), tmp_path / "out")
+    fresh = replace(small, model=EpiGNN(8, small.model.config))
+    with pytest.raises(BadArgument, match="no calculus that could teach it"):
+        refine(fresh, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
