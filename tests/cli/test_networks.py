@@ -304,7 +304,7 @@ def test_a_guess_is_said_and_equals_are_asked_for(epignn):
         assert (ran.code, ran.err) == (0, "")
     ran = epignn("close", "before(a, b). before(b, c)", "--query", "a", "c")
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "before(a, c)")
-    assert "read as allen, --calculus point chooses" in ran.err
+    assert "read as events (allen); the words fit points on a line, too" in ran.err
     for clear in (
         "ec(a, b)",
         "o(a, b). overlaps(b, c)",

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from epignn.workers import Workers
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
+ModelName = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
+]
 Device = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, mps, or auto for the best there is.")]
 Code = Annotated[
     list[Path],
     typer.Option(
         "--code",
         metavar="FILE.py",
-        help="A Python file that the model, task or objective is a class of. It is executed.",
+        help="The Python file with the class of the model, task or objective. It is executed.",
     ),
 ]
 Track = Annotated[
@@ -51,8 +53,8 @@ Pruned = Annotated[
         min=0.0001,
         max=1,
         metavar="SHARE",
-        help="Let passes of EpiGNN follow at most this share of all entities, those nearest to the head: faster on "
-        "large graphs, and below 1 not exact.",
+        help="Look only at this share of all entities, those nearest to the head: faster on large graphs, but "
+        "below 1 not exact.",
         rich_help_panel=LINKS,
     ),
 ]
@@ -62,8 +64,9 @@ def train(
     what: Annotated[
         str,
         typer.Argument(
+            metavar="DATA",
             help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, wn18rr:v1 …), a .toml file, a "
-            "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv)."
+            "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv).",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
@@ -93,14 +96,14 @@ def train(
         typer.Option(
             metavar="N|auto|ray",
             help="Processes that share every step: so many of this machine, auto for one on each core, or ray for "
-            "all cores of a Ray cluster. It is worthwhile where a step is long.",
+            "all cores of a Ray cluster. Small models are faster with 1.",
             rich_help_panel=PANEL,
         ),
     ] = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Train a model: weights, config and the state to resume from go to a run folder."""
+    """Train a model, into a run folder; if it is interrupted, the same command goes on from there."""
     import torch
 
     from epignn.learn.config import experiment_for
@@ -248,9 +251,9 @@ def evaluate(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy of models by file and (k, b), with 95 % intervals and the number of distinct problems.
+    """Measure how often models are right on files of labelled graphs, with 95 % intervals.
 
-    Of link prediction models, the metrics of every protocol, beside baselines.
+    For models of links: the metrics of every protocol, beside those of scorers that learn nothing.
     """
     from epignn.workers import workers_of
 
@@ -264,7 +267,7 @@ def evaluate(
     count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
     names, data = what[:count], what[count:]
     if not data:
-        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name data behind the models.")
+        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name the data after the models.")
 
     trained = [[load_model(one, device, code) for one in several(name)] for name in names]
     if trained[0][0].config.ranks:
@@ -315,15 +318,17 @@ def predict(
     model: Annotated[
         str,
         typer.Argument(
+            metavar="MODEL",
             help="A run folder, a weights file, or the name of a shipped model. Models of links with a comma "
-            "between (A,B) answer together, by the mean of their normalised scores."
+            "between (A,B) answer together, by the mean of their normalised scores.",
         ),
     ],
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="Facts, .csp or .json with --query A B; or a file of labelled graphs, CSV or JSON Lines. For a "
-            "model of links: a file of triples, whose entities may be new."
+            "model of links: a file of triples, whose entities may be new.",
         ),
     ],
     out: Annotated[
@@ -377,9 +382,10 @@ def predict(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
+    """Predict which relation holds, how likely it is, and the runner-up; or, for models of links, who is linked.
 
-    With a model of links and a file of triples: to which entities does --head have --relation?
+    A file of labelled graphs is answered graph by graph. In a file of triples, --head and --relation ask one
+    question.
     """
     from epignn.learn.checkpoint import load_model
     from epignn.workers import workers_of

@@ -43,6 +43,15 @@ def svg_name(path: Path | None) -> Path | None:
     return path
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """How many there are, in words.
+
+    >>> counted(1, "fact"), counted(2_000, "fact"), counted(3, "entity", "entities")
+    ('1 fact', '2,000 facts', '3 entities')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def say(text: object = "", err: bool = False) -> None:
     """Print one line for people, on standard output or on standard error; nothing in it acts on the terminal."""
     typer.echo(shown(text), err=err)
@@ -144,17 +153,24 @@ def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) ->
     console.print(grid)
 
 
-def matrix(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str) -> None:
-    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names."""
+def matrix(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str, lines: bool = True
+) -> bool:
+    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names.
+
+    Without `lines` nothing is written there; returns whether something was.
+    """
     cells = [[shown(cell) for cell in row] for row in rows]
     longest = [max(len(name), *(len(row[c]) for row in cells)) for c, name in enumerate(columns)]
     if sum(min(each, NARROW) + 3 for each in longest) < width():
-        return _grid(columns, cells, title)
-    say(title)
-    for name, *entries in cells:
-        for other, entry in zip(columns[1:], entries, strict=True):
-            say(f"  {name}{between}{other}: {entry}")
-    return None
+        _grid(columns, cells, title)
+        return True
+    if lines:
+        say(title)
+        for name, *entries in cells:
+            for other, entry in zip(columns[1:], entries, strict=True):
+                say(f"  {name}{between}{other}: {entry}")
+    return lines
 
 
 def _is_number(text: str) -> bool:

@@ -27,9 +27,9 @@ def realise(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find a concrete world in which the facts hold: intervals, points, regions or a family, with coordinates.
+    """Make up a world in which the facts hold, with coordinates: regions, intervals, points or a family.
 
-    Exit code 1 if the facts clash, which are shown; 3 if no world was found in time.
+    The exit code is 1 if the facts clash; the fewest that do are shown. It is 3 if no world was found in time.
     """
     with working("looking for a world"), limited(None, memory, as_json):
         network, words, source = read_facts(file, calculus)[0]

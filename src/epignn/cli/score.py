@@ -46,7 +46,7 @@ def score(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Score predictions made elsewhere: accuracy by file and (k, b), with 95 % intervals, and the average."""
+    """Score predictions that another program made: accuracy by file, with 95 % intervals, and the average."""
     if (record is None) != (name is None):
         raise BadArgument("a row in a table needs both: --record results/rcc8 --name 'my model'.")
     check_finite(training_seconds=training_seconds)

@@ -27,7 +27,7 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="The folder of the study; runs/NAME-sweep if left out.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried, and seeds runs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the search and of its runs.")] = 0,
     model: Annotated[
         str | None,
         typer.Option(help="The kind of model: a name, or path/to/file.py:Class for one of your own."),
@@ -42,10 +42,11 @@ def sweep(
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Search settings: Optuna proposes them, validation data judge them; test data play no part.
+    """Search for good settings of one experiment, judged by validation data, never by test data.
 
-    A search that was interrupted goes on with the same command, which may also join one that is running. Trials
-    that fall behind are ended early. The best goes to OUT/best.toml, which `epignn train` takes.
+    Optuna proposes settings. Trials that fall behind are ended early. The same command goes on with a search that
+    was interrupted, and joins one that is running. The best settings go to OUT/best.toml, which `epignn train`
+    takes.
     """
     from epignn.report import swept
     from epignn.report.space import read_space

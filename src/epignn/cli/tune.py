@@ -12,7 +12,8 @@ from epignn.entries import is_file
 
 def tune(
     what: Annotated[
-        str, typer.Argument(help="The table whose data models are trained on, such as rcc8 or clutrr.")
+        str,
+        typer.Argument(metavar="TABLE", help="The table whose data models are trained on, such as rcc8 or clutrr."),
     ],
     models: Annotated[
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
@@ -30,9 +31,10 @@ def tune(
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Search learning rate, width and depth of models; graphs larger than those trained on choose, never test sets.
+    """Search for good settings of several models, equally long for each, so that they compare fairly.
 
-    The best settings go to OUT/TABLE/MODEL.toml, every trial to the record beside it.
+    Learning rate, width and depth are tried. Graphs larger than those trained on judge them, never test sets. The
+    best settings go to OUT/TABLE/MODEL.toml, every trial to the record beside it.
     """
     from epignn.report.models import kinds_of
     from epignn.report.tune import tune as search

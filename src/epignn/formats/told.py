@@ -108,11 +108,12 @@ class Told:
         others = [calculus for calculus in found if calculus.name != taken.name]
         choose = " or ".join(f"--calculus {calculus.name}" for calculus in others)
         subjects = " or ".join(SUBJECTS[calculus.name] for calculus in others)
-        said = f"its words may speak of {SUBJECTS.get(taken.name, taken.name)} ({taken.name}) or of {subjects}"
+        subject = SUBJECTS.get(taken.name, taken.name)
         rivals = [calculus for calculus in others if not {taken.name, calculus.name} <= TIME]
         if any(own_names(calculus, names) >= own_names(taken, names) for calculus in rivals):
-            raise BadFile(f"{said}: say which with --calculus {taken.name} or {choose}.", self.file)
-        return f"{said}; read as {taken.name}, {choose} chooses."
+            said = f"these words are used of {subject} ({taken.name}) and of {subjects}"
+            raise BadFile(f"{said}: say which, with --calculus {taken.name} or {choose}.", self.file)
+        return f"read as {subject} ({taken.name}); the words fit {subjects}, too, which {choose} would take."
 
     def network(self, calculus: Calculus | None = None) -> Network:
         """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.
