@@ -36,7 +36,7 @@ def test_kinship_tells_its_terms_and_their_direction(epignn, monkeypatch):
     assert "father(a, b) says that b is the father of a" in shown
     assert "aunt = his-aunt|her-aunt" in shown
     assert "of a thing to itself: self; two names never mean the same thing" in shown
-    assert "841 entries, for which there is no room here; --table lists them" in shown
+    assert "841 entries, too wide for here; --table lists them" in shown
     assert "∘ mother:" not in shown
     assert "  father ∘ mother: grandmother\n" in epignn("calculus", "show", "kinship", "--table").out
     listed = epignn("calculus", "list").out

@@ -11,15 +11,13 @@ from epignn.calculus.laws import laws_of
 from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.cli.output import emit_json, emit_text, matrix, say, svg_name, table
+from epignn.cli.output import emit_json, emit_text, matrix, say, svg_name, table, width
 from epignn.errors import BadArgument
 
 app = typer.Typer(
     help="Calculi: list them, show the words and the table of one, check one of your own.",
     no_args_is_help=True,
 )
-SHOWN = 6
-"""Entries of a long list that are printed."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -104,13 +102,17 @@ def _print(calculus: Calculus, whole: bool) -> None:
     ]
     title = "What two relations make together, the left one first (* is anything)"
     if not matrix(("∘", *words), rows, title, " ∘ ", lines=whole):
-        say(f"{title}: {len(words) ** 2} entries, for which there is no room here; --table lists them.")
+        say(f"What two relations make together: {len(words) ** 2} entries, too wide for here; --table lists them.")
 
 
 def _some(what: str, entries: list[str]) -> None:
-    """The first entries of a list, as many as a screen wants."""
-    more = f", … ({len(entries)} in all; --json has them)" if len(entries) > SHOWN else ""
-    say(f"{what}: {', '.join(entries[:SHOWN])}{more}")
+    """The entries of a list, or the first of them, as many as a line has room for."""
+    whole, more = f"{what}: {', '.join(entries)}", f", … ({len(entries)} in all; --json has them)"
+    if len(whole) <= width():
+        say(whole)
+        return
+    fitting = [n for n in range(1, len(entries)) if len(f"{what}: {', '.join(entries[:n])}{more}") <= width()]
+    say(f"{what}: {', '.join(entries[: max(fitting, default=1)])}{more}")
 
 
 def _print_vocabulary(calculus: Calculus) -> None:
@@ -119,7 +121,9 @@ def _print_vocabulary(calculus: Calculus) -> None:
     pictured = " (pictures: a above, b below)" if "picture" in columns else ""
     table(columns, rows, f"Relations from a to b{pictured}")
     if several := unions(calculus):
-        say("words for several: " + ", ".join(f"{word} = {meant}" for word, meant in several.items()))
+        say("words for several:")
+        for word, meant in several.items():
+            say(f"  {word} = {meant}")
 
 
 @app.command()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from epignn.workers import Workers
 
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
+PROGRAMS = ("csp", "json", "npz")
+"""Formats that programs read, which have relations by their own names."""
 BATCH, BATCHES = 256, 8
 """Networks that a worker is given at once, at most, and how often it is given some, at least."""
 NO_ANSWER = "–"
@@ -153,7 +155,7 @@ def close(
             clashes = conflicts(results[0], lambda rest: run(algorithm, rest, query, head or "", backend))  # type: ignore[arg-type]
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
-        _write(results, out, form, inferred, file, told, provenance)
+        _write(results, read, out, form, inferred, file, told, provenance)
     for note in told.notes if told else ():
         say(f"note: {note}", err=True)
     if as_json and len(documents) == 1:
@@ -195,6 +197,7 @@ def _by_workers(
 
 def _write(
     results: list[Result],
+    read: list[Read],
     out: Path,
     form: str,
     inferred: bool,
@@ -202,7 +205,7 @@ def _write(
     told: "Statements | None",
     provenance: str,
 ) -> None:
-    """Write what is known of every pair, or only what no fact tells."""
+    """Write what is known of every pair, or only what no fact tells; to tables and text in the words of the file."""
     if out.suffix.casefold() in RDF:
         from epignn.bridges.rdf import inferred_rdf, write_rdf
 
@@ -213,7 +216,10 @@ def _write(
         return
     from epignn.bridges.tables import write_out
 
-    write_out([result.inferred if inferred else result.closed for result in results], out, form)
+    networks = [result.inferred if inferred else result.closed for result in results]
+    if form not in PROGRAMS and not (not form and out.name.casefold().removesuffix(".gz").endswith(PROGRAMS)):
+        networks = [replace(network, calculus=one.words) for network, one in zip(networks, read, strict=True)]
+    write_out(networks, out, form)
 
 
 def _size(network: Network) -> str:

@@ -136,7 +136,9 @@ def _longest(text: str) -> int:
     return max(map(len, text.split()), default=0)
 
 
-def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) -> None:
+def _grid(
+    columns: Sequence[str], cells: Sequence[Sequence[str]], title: str, widths: Sequence[int] | None = None
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -144,7 +146,11 @@ def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) ->
     for c, name in enumerate(columns):
         numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
         grid.add_column(
-            Text(shown(name)), justify="right" if numeric else "left", overflow="ellipsis", no_wrap=numeric
+            Text(shown(name)),
+            justify="right" if numeric else "left",
+            overflow="ellipsis",
+            no_wrap=numeric,
+            width=None if widths is None else widths[c],
         )
     for row in cells:
         grid.add_row(*map(Text, row))
@@ -158,12 +164,17 @@ def matrix(
 ) -> bool:
     """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names.
 
-    Without `lines` nothing is written there; returns whether something was.
+    Names may be cut, the words of entries never. Without `lines` nothing is written there; returns whether something was.
     """
     cells = [[shown(cell) for cell in row] for row in rows]
-    longest = [max(len(name), *(len(row[c]) for row in cells)) for c, name in enumerate(columns)]
-    if sum(min(each, NARROW) + 3 for each in longest) < width():
-        _grid(columns, cells, title)
+    words = [max((_longest(row[c]) for row in cells), default=0) if c else 0 for c in range(len(columns))]
+    least = [max(word, min(len(name), NARROW)) for word, name in zip(words, columns, strict=True)]
+    least[0] = min(max((len(row[0]) for row in cells), default=0), NARROW)
+    if sum(each + 3 for each in least) < width():
+        columns_of = [[name, *(row[c] for row in cells)] for c, name in enumerate(columns)]
+        for wanted in (_longest, len):  # whole words first, then whole lines
+            least = _widths(least, [max(map(wanted, texts)) for texts in columns_of], width() - 1)
+        _grid(columns, cells, title, least)
         return True
     if lines:
         say(title)
@@ -171,6 +182,19 @@ def matrix(
             for other, entry in zip(columns[1:], entries, strict=True):
                 say(f"  {name}{between}{other}: {entry}")
     return lines
+
+
+def _widths(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
+    """How wide columns are: at least so much, and what is left goes to those that lack most of what they want.
+
+    >>> _widths([2, 2, 2], [2, 9, 5], 20)
+    [2, 7, 2]
+    """
+    found = list(least)
+    for _ in range(room - sum(each + 3 for each in least)):
+        c = max(range(len(found)), key=lambda c: wanted[c] - found[c])
+        found[c] += wanted[c] > found[c]
+    return found
 
 
 def _is_number(text: str) -> bool:

@@ -51,7 +51,7 @@ def realise(
             say(f"  {source.fact(fact)}")
     else:
         columns, rows = world.table()
-        table(columns, rows, f"a world of {world.calculus}")
+        table(columns, rows, f"A world in which the facts hold ({world.calculus})")
         say(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
         for f in range(min(len(network), SHOWN_FACTS)):
             fact = network.fact(f)

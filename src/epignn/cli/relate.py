@@ -172,7 +172,7 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
             found += [(file, one) for one in refuted(world, claims, raw, str(file))]
     if svg is not None:
         wrong = {name for _, one in found for name in (one.head, one.tail)}
-        title = _refuted(len(found)) if found else "Every claim can be so"
+        title = _refuted(len(found)) if found else "No claim is refuted"
         told = "; ".join(f"{one.claim} is not so: {one.truth}" for _, one in found[:2])
         write_text(svg, draw_source(world.source, title, told + (" …" if len(found) > 2 else ""), wrong))
     if as_json:
@@ -181,7 +181,7 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
     else:
         for file, one in found:
             say(f"{file}{f':{one.line}' if one.line else ''}: {one}")
-        say(f"{_refuted(len(found))}." if found else "Every claim can be so.")
+        say(f"{_refuted(len(found))}." if found else "No claim is refuted.")
     if found:
         raise typer.Exit(1)
 

@@ -51,8 +51,10 @@ class Told:
             BadArgument: it is neither, and a file `must_exist`.
             BadFile: the file cannot be read, or there are no facts.
         """
+        if not facts.strip():
+            raise BadFile("there are none; a fact looks like ntpp(a, b).", TEXT)
         is_text = "(" in facts and not _is_file(facts)
-        if must_exist and not is_text and facts and Path(facts).is_dir():
+        if must_exist and not is_text and Path(facts).is_dir():
             raise BadArgument(f"{facts} is a folder. {name_a_file(Path(facts))}")
         if must_exist and not is_text and not _is_file(facts):
             raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
