@@ -205,7 +205,7 @@ def _write(
     told: "Statements | None",
     provenance: str,
 ) -> None:
-    """Write what is known of every pair, or only what no fact tells; to tables and text in the words of the file."""
+    """Write what is known of every pair, or only what no fact tells; tables and text in the words of the facts."""
     if out.suffix.casefold() in RDF:
         from epignn.bridges.rdf import inferred_rdf, write_rdf
 

@@ -164,7 +164,8 @@ def matrix(
 ) -> bool:
     """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names.
 
-    Names may be cut, the words of entries never. Without `lines` nothing is written there; returns whether something was.
+    Names may be cut, the words of entries never. Without `lines` nothing is written there; returns whether
+    something was.
     """
     cells = [[shown(cell) for cell in row] for row in rows]
     words = [max((_longest(row[c]) for row in cells), default=0) if c else 0 for c in range(len(columns))]
