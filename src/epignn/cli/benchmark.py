@@ -41,7 +41,9 @@ def generate(
         3,
     ],
     per_label: Annotated[int, typer.Option(help="Problems for each label of each file.")] = 800,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The same seed gives the same files; training and test files need two.")
+    ] = 0,
     prefix: Annotated[str, typer.Option(help="What file names begin with, such as train or test.")] = "test",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
     shards: Annotated[

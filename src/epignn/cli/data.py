@@ -35,7 +35,7 @@ def list_datasets(as_json: Json = False) -> None:
 
 @app.command()
 def info(name: Name, as_json: Json = False) -> None:
-    """Tell source, licence, citation and files of a data set."""
+    """Tell where a data set comes from, its licence, how to cite it, and its files."""
     from epignn.tasks import registry
     from epignn.tasks.fetch import by_hand
 

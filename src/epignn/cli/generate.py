@@ -28,7 +28,7 @@ app = typer.Typer(
 app.command("calculus")(benchmark.generate)
 
 Out = Annotated[Path, typer.Option(help="The folder to write to.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files; training and test files need two.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -69,13 +69,15 @@ def train(
             "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv).",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
-        "runs/model"
-    ),
+    out: Annotated[Path, typer.Option(help="The run folder.")] = Path("runs/model"),
     seed: Annotated[
-        int, typer.Option(min=0, help="Chooses initial weights, what is held out, and the order of training.")
+        int,
+        typer.Option(min=0, help="The seed of initial weights, of what is held out, and of the order of training."),
     ] = 0,
-    settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", help="Change a setting: --set model.facets=8. `epignn settings` lists all."),
+    ] = [],
     model: Annotated[
         str | None,
         typer.Option(help="The kind of model: a name (epignn), or path/to/file.py:Class for one of your own."),
@@ -85,7 +87,7 @@ def train(
         typer.Option(help="The calculus that a folder of labelled graphs is about; none, if it is about none."),
     ] = "rcc8",
     preset: Annotated[
-        str, typer.Option(help="Settings: best, paper, or a .toml file.", rich_help_panel=LINKS)
+        str, typer.Option(help="The settings to begin with: best, paper, or a .toml file.", rich_help_panel=LINKS)
     ] = "best",
     device: Device = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
@@ -240,7 +242,7 @@ def evaluate(
     negatives: Annotated[
         Path | None,
         typer.Option(
-            help="Rank among the negatives of this file; where it is not there, they are drawn and written to it.",
+            help="Rank among the wrong answers (negatives) of this file; if there is none, draw and write them.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -341,7 +343,10 @@ def predict(
     ] = None,
     relation: Annotated[
         str | None,
-        typer.Option(help="The relation of the links; R^-1 asks who has R to --head.", rich_help_panel=LINKS),
+        typer.Option(
+            help="The relation of the links; R^-1 asks for the entities that have R to --head.",
+            rich_help_panel=LINKS,
+        ),
     ] = None,
     queries: Annotated[
         Path | None,
@@ -354,15 +359,15 @@ def predict(
         bool,
         typer.Option(
             "--all",
-            help="Ask all heads about all relations, or about --relation. With --out, the same command goes on "
-            "where it was interrupted.",
+            help="Ask every entity about every relation, or about --relation. With --out, the same command goes "
+            "on where it was interrupted.",
             rich_help_panel=LINKS,
         ),
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
     least: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Leave out answers of a smaller probability.", rich_help_panel=LINKS),
+        typer.Option(min=0, max=1, help="Leave out answers that are less likely than this.", rich_help_panel=LINKS),
     ] = 0.0,
     paths: Annotated[
         bool | None,
@@ -373,7 +378,10 @@ def predict(
         ),
     ] = None,
     include_known: Annotated[
-        bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
+        bool,
+        typer.Option(
+            "--include-known", help="Also rank answers that the graph states already.", rich_help_panel=LINKS
+        ),
     ] = False,
     pruned: Pruned = 1.0,
     device: Device = "cpu",

@@ -37,12 +37,12 @@ def reproduce(
     models: Annotated[
         str | None,
         typer.Option(
-            help="The table of models instead, all trained on the same graphs: all, or names with commas between "
-            "them; path/to/file.py:Class is one of your own."
+            help="Compare models, all trained on the same graphs: all, or names with commas between them; "
+            "path/to/file.py:Class is one of your own."
         ),
     ] = None,
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
-    runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
+    runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run goes on.")] = Path("runs"),
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke test on little data; its figures are not to be compared.")
@@ -55,8 +55,8 @@ def reproduce(
         bool,
         typer.Option(
             "--verify",
-            help="Run one recorded seed of each row again, apart from the records, and tell how far the two agree; "
-            "exit code 1 if a row does not. --only chooses rows: a whole table takes as long as it did.",
+            help="Run one recorded seed of each row again and tell how far the two agree; records stay as they "
+            "are. Exit code 1 if a row does not agree. It takes as long as the runs did: --only chooses rows.",
         ),
     ] = False,
     out: Annotated[

@@ -19,7 +19,7 @@ def score(
             metavar="PROBLEMS PREDICTIONS...",
             help="A file of labelled graphs (CSV or JSON Lines), and a CSV file with a column `prediction`: a "
             "relation for each graph, by name or number, in their order, or beside a column `id` that counts "
-            "graphs from 0. Several pairs may be given, or all files of problems first.",
+            "graphs from 0. Of several files, first all problems, then all predictions; or pair after pair.",
         ),
     ],
     calculus: Annotated[

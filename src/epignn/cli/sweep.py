@@ -19,11 +19,13 @@ def sweep(
         Path,
         typer.Argument(
             metavar="SPACE.toml",
-            help="What is searched: experiment = a word that `epignn train` takes, settings = fixed ones, and a "
-            "table [space] with a list of values, or { low, high, log, step }, for each setting.",
+            help="What to search: `experiment`, a word that `epignn train` takes; `settings`, which are fixed; and "
+            "a table `space` with a list of values, or { low, high, log, step }, for each setting.",
         ),
     ],
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried, beside the recipe as it is.")] = 20,
+    trials: Annotated[
+        int, typer.Option(min=1, help="How many settings to try, besides the experiment's own.")
+    ] = 20,
     out: Annotated[
         Path | None, typer.Option(help="The folder of the study; runs/NAME-sweep if left out.", show_default=False)
     ] = None,
@@ -35,7 +37,7 @@ def sweep(
     settings: Annotated[list[str], typer.Option("--set", help="Fix a setting: --set training.epochs=5.")] = [],
     at_once: Annotated[
         int,
-        typer.Option(min=1, help="Trials that are proposed together; the same for any number of workers."),
+        typer.Option(min=1, help="How many trials are proposed together, whatever the number of workers."),
     ] = 4,
     track: Track = None,
     workers: WorkersOption = "1",

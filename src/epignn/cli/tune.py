@@ -18,12 +18,14 @@ def tune(
     models: Annotated[
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
     ] = "all",
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried; the first is the recipe.")] = 8,
+    trials: Annotated[
+        int, typer.Option(min=1, help="How many settings to try for each model, its own among them.")
+    ] = 8,
     share: Annotated[
         float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
     ] = 1.0,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the search.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
     ),

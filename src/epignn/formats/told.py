@@ -96,8 +96,11 @@ class Told:
         told = next((found for raw in self.networks if (found := alike(raw.names))), "")
         return f"{told}: they are read as different things" if told else ""
 
-    def guessed(self) -> str:
+    def guessed(self, option: str = "--calculus") -> str:
         """What a reader has to know of the calculus that is taken; empty where only one can be meant.
+
+        Args:
+            option: by which a command is told what is meant.
 
         Raises:
             BadFile: calculi of different subjects fit equally well.
@@ -108,13 +111,13 @@ class Told:
             return ""
         taken = self.calculus()
         others = [calculus for calculus in found if calculus.name != taken.name]
-        choose = " or ".join(f"--calculus {calculus.name}" for calculus in others)
+        choose = " or ".join(f"{option} {calculus.name}" for calculus in others)
         subjects = " or ".join(SUBJECTS[calculus.name] for calculus in others)
         subject = SUBJECTS.get(taken.name, taken.name)
         rivals = [calculus for calculus in others if not {taken.name, calculus.name} <= TIME]
         if any(own_names(calculus, names) >= own_names(taken, names) for calculus in rivals):
             said = f"these words are used of {subject} ({taken.name}) and of {subjects}"
-            raise BadFile(f"{said}: say which, with --calculus {taken.name} or {choose}.", self.file)
+            raise BadFile(f"{said}: say which, with {option} {taken.name} or {choose}.", self.file)
         return f"read as {subject} ({taken.name}); the words fit {subjects}, too, which {choose} would take."
 
     def network(self, calculus: Calculus | None = None) -> Network:
