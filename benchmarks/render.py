@@ -24,6 +24,7 @@ from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
+    CHANGED,
     Measure,
     Record,
     accuracy,
@@ -172,7 +173,11 @@ def kgc_table(results: Results) -> str:
     from epignn.report.links import rows as kgc_rows
 
     runs = results.runs("kgc")
-    return "\n\n".join([markdown(*kgc_rows(runs)), *uncommitted_note(runs)])
+    columns, lines = kgc_rows(runs)
+    marked = any(
+        line[columns.index("seeds")].endswith(CHANGED) for line in lines
+    )  # peers have a table of their own
+    return "\n\n".join([markdown(columns, lines), *(uncommitted_note(runs) if marked else [])])
 
 
 def kgc_protocols(results: Results) -> str:

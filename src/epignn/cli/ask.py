@@ -40,8 +40,8 @@ def ask(
 
     with limited(seconds, memory, as_json):
         told = Told.read(facts)
-        if model is None and (guess := told.guessed("--model")):
-            say(f"note: {guess}", err=True)
+        if model is None:
+            told.guessed("--model")  # asks where two may be meant
         note_alike(told)
         found = ask(told, head, tail, model)
     if as_json:
