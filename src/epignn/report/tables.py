@@ -203,7 +203,7 @@ def uncommitted_note(records: Sequence[Record]) -> list[str]:
     if not any(map(uncommitted, records)):
         return []
     return [
-        f"{CHANGED} behind the seeds: some of these runs were made with source that was not committed as it was."
+        f"A `{CHANGED}` behind the seeds: some of these runs were made with changes that were not committed."
     ]
 
 
