@@ -212,7 +212,9 @@ def test_too_many_nodes_in_csv(tmp_path: Path) -> None:
 
 def test_a_typo_is_placed_when_the_calculus_is_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(put(tmp_path, "f", "ec(a, b)\n nttp(b, c)").parent)
-    with pytest.raises(BadFile, match=r"^f:2:2: rcc8 has the other words, but not 'nttp' \(did you mean 'NTPP'\?\)"):
+    with pytest.raises(
+        BadFile, match=r"^f:2:2: rcc8 has the other words, but not 'nttp' \(did you mean 'NTPP'\?\)"
+    ):
         read_networks("f")
 
 

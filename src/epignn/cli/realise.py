@@ -1,5 +1,6 @@
 """`epignn realise`: a concrete world in which the facts hold."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,7 @@ def realise(
     if svg is not None and world is not None:
         from epignn.explain.world import draw_world
 
-        write_text(svg, draw_world(world, network))
+        write_text(svg, draw_world(world, replace(network, calculus=words)))
     if as_json:
         emit_json({"calculus": network.calculus.name, **found.to_dict()})
     elif world is None:
