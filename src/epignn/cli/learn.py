@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.output import counted, emit_json, emit_text, epochs, kept, progress, say, table, working
 from epignn.cli.workers import PANEL, RayAddress, WorkersOption
 from epignn.errors import BadArgument
 from epignn.files import name_a_file
@@ -193,12 +193,12 @@ def _train_on_cluster(cluster: Any, member: "Member") -> bool:
 def _result(run: "Run") -> str:
     """The validation of the epoch that was kept."""
     best, count, training = run.best, len(run.history), run.trained.experiment.training
-    epochs_run = f"{count} epoch{'s' * (count > 1)}"
+    epochs_run = counted(count, "epoch")
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
     ended = ""
     if count < training.epochs * training.starts:
-        ended = f"; none of the last {training.patience} was better, so training ended"
+        ended = f"; training ended after {counted(training.patience, 'epoch')} without a better one"
     elif run.rising:
         ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
