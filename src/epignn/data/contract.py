@@ -1,15 +1,16 @@
 """Contractions: what parts of walks come to, of any number of edges, learnt from walks and their labels alone.
 
-A walk a, b, c with the label d says that a, b, c comes to d; so a, b, c may be contracted to d wherever it is part
-of a walk. A walk that is contracted as far as it can be, but for its whole, says the same of what is left of it: if
-a, b comes to e, the walk above also says that e, c comes to d. Nothing needs a name on the way: where a, b comes to
-no relation, a, b, c still comes to one.
+A walk a, b, c with the label d says that a, b, c comes to d; so a, b, c may be contracted to d wherever it is
+part of a walk. A walk that is contracted as far as it can be, but for its whole, says the same of what is left of
+it: if a, b comes to e, the walk above also says that e, c comes to d. Nothing needs a name on the way: where a, b
+comes to no relation, a, b, c still comes to one.
 
 Labels may be wrong, and of several walks from head to tail one alone may tell. So every contraction has a weight,
-and of all ways to contract a walk the one counts whose weights have the largest product. The weight of a contraction
-is first the share of its label among the walks that show it, counting two more walks against it. Then what it does on
-walks that are held out is weighed with that: every walk of three edges or more is contracted without what it says
-itself, and each contraction that is used has been right or wrong once more.
+and of all ways to contract a walk the one counts whose weights have the largest product. Such a weight is first
+the share of the label among the walks that show it, counting two more walks against it. Then what it does on walks
+that are held out is weighed with that: every walk of three edges or more is contracted without what it says itself,
+and each contraction that is used has been right or wrong once more. In the end it falls by a tenth for every edge
+that the walks have more than what is contracted, since what such walks say depends on other contractions.
 """
 
 import math
@@ -30,7 +31,9 @@ AGAIN = 3
 BEFORE = 3.0
 """The share of a label counts as so many walks that were held out, and as those that are the body itself."""
 NEAR = 0.5
-"""Contractions to another relation are judged, too, if their logarithm is at most so much less."""
+"""Answers whose products differ by at most this, in logarithms, are as good as each other."""
+TRUST = 0.9
+"""What is left of a weight with every edge more of the walks that show it."""
 LEAST = 0.001
 """No weight is less."""
 
@@ -135,10 +138,17 @@ def forms(chart: Chart, steps: int, most: int = FORMS) -> list[Walk]:
 
 
 class Said(NamedTuple):
-    """What walks say: how often each body was seen with each label, and the weights of what it comes to."""
+    """What walks say.
+
+    Attributes:
+        votes: how often each body was seen with each label.
+        weights: of what it comes to.
+        more: edges that the shortest walk that shows it has more than the body.
+    """
 
     votes: Votes
     weights: Weights
+    more: dict[Walk, int]
 
 
 def said(votes: Votes, word: Weights | None = None) -> Said:
@@ -154,13 +164,14 @@ def said(votes: Votes, word: Weights | None = None) -> Said:
         return {label: (times + more.get(label, 0.0)) / (seen.total() + 2) for label, times in seen.items()}
 
     weights = {walk: share(walk, seen) for walk, seen in votes.items()}
-    known, shown = Contractions(weights), dict(votes)
-    for walk, seen in votes.items():
+    known, shown, more = Contractions(weights), dict(votes), dict.fromkeys(votes, 0)
+    for walk, seen in sorted(votes.items(), key=lambda item: len(item[0])):
         if len(walk) > 2:
             for form in forms(known.chart(walk), len(walk)):
                 if form not in votes:
+                    more.setdefault(form, len(walk) - len(form))
                     shown.setdefault(form, Counter()).update(seen)
-    return Said(shown, {body: share(body, seen) for body, seen in shown.items()})
+    return Said(shown, {body: share(body, seen) for body, seen in shown.items()}, more)
 
 
 def judged(weights: Weights, votes: Votes) -> Weights:
@@ -172,14 +183,11 @@ def judged(weights: Weights, votes: Votes) -> Weights:
         if len(walk) < 3:
             continue
         chart = known.chart(walk, itself=False)
-        answers = chart[0, len(walk)]
-        best = min((made.cost for made in answers.values()), default=0.0)
-        label, times = seen.most_common(1)[0][0], min(seen.total(), AGAIN)
-        for answer, made in answers.items():
-            if made.cost <= best + NEAR:
-                for contraction in set(used(chart, 0, len(walk), answer)):
-                    asked[contraction] += times
-                    right[contraction] += times * (answer == label)
+        near, label, times = _near(chart[0, len(walk)]), seen.most_common(1)[0][0], min(seen.total(), AGAIN)
+        for answer in [label] if label in near else near:
+            for contraction in set(used(chart, 0, len(walk), answer)):
+                asked[contraction] += times
+                right[contraction] += times * (answer == label)
     found: Weights = {}
     for body, heads in weights.items():
         before = BEFORE + votes.get(body, Counter()).total()
@@ -213,19 +221,29 @@ def counted(problems: Iterable[tuple[tuple[Walk, ...], int]]) -> Votes:
 
 
 def needed(weights: Weights) -> Weights:
-    """Without bodies of three relations or more that shorter ones bring to the same."""
+    """Without bodies of three relations or more that shorter ones bring to the same, or to that among others."""
     known = Contractions(weights)
     kept: Weights = {}
     for body, heads in weights.items():
-        answers = known.chart(body, itself=False)[0, len(body)] if len(body) > 2 else {}
-        best = min(answers, key=lambda head: answers[head].cost, default=None)
-        if best is None or best != max(heads, key=heads.__getitem__):
+        near = _near(known.chart(body, itself=False)[0, len(body)]) if len(body) > 2 else []
+        if max(heads, key=heads.__getitem__) not in near:
             kept[body] = heads
     return kept
+
+
+def _near(answers: Mapping[int, Made]) -> list[int]:
+    """The best answers: those that can hardly be told apart."""
+    best = min((made.cost for made in answers.values()), default=0.0)
+    return [answer for answer, made in answers.items() if made.cost <= best + NEAR]
 
 
 def contractions(problems: Iterable[tuple[tuple[Walk, ...], int]], word: Weights | None = None) -> Said:
     """What walks come to, by all problems; see `counted` and `said`."""
     votes = counted(problems)
     found = said(votes, word)
-    return Said(found.votes, judged(found.weights, votes))
+    weights = judged(found.weights, votes)
+    trusted = {
+        body: {head: TRUST ** found.more[body] * weight for head, weight in heads.items()}
+        for body, heads in weights.items()
+    }
+    return found._replace(weights=trusted)

@@ -3,8 +3,8 @@
 What walks and their parts come to, of any number of edges, is learnt from the walks (see `epignn.data.contract`);
 the model's probability of a relation counts as one walk more. A body of three relations or more that shorter ones
 do not explain is read from the left: its first two relations are a relation of their own, `a∘b`, which is invented;
-so are these with the third, and so on. Only its definition concludes an invented relation. A body that no walk shows
-has half of the model's probability for its weight.
+so are these with the third, and so on. Only its definition concludes an invented relation. A body that no walk
+shows has half of the model's probability for its weight.
 """
 
 from dataclasses import dataclass, replace
