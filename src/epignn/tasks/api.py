@@ -62,7 +62,8 @@ class GraphTask(Task):
         augment: how many walks are added to the training graphs, each a given walk with parts replaced by their
             equals.
         longest: how many edges an added walk may have.
-        equals: how many edges the parts may have that are replaced, or put in.
+        equals: how many edges the parts may have that are replaced, or put in; 0 for all that walks come to when
+            they are contracted (`epignn.data.contract`).
     """
 
     validation: float = 0.2
@@ -133,14 +134,6 @@ class GraphTask(Task):
         if not self.augment:
             return train
         return augment(train, self.augment, self.longest, np.random.default_rng([seed, 0xA06]), self.equals)
-
-    def evidence(self, seed: int, report: Report | None = None) -> Dataset:
-        """What rules are distilled from: the training graphs, and added walks if parts of any length are replaced.
-
-        Such walks say what two edges come to where only longer walks show it. Others say nothing new.
-        """
-        train, _ = self.examples(report)
-        return self.augmented(train, seed) if self.equals > 2 else train
 
     def _held_out(self, data: Dataset, rng: np.random.Generator) -> tuple[Longs, Longs]:
         """Graphs to learn from, and graphs that are kept for validation."""
