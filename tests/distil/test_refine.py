@@ -1,19 +1,26 @@
-"""A model that is taught by its own calculus: nearer to its sets, resumed to the same bits, refused where none."""
+"""A model refined by its own calculus: set to it or taught by it, resumed to the same bits, refused where none."""
 
 from dataclasses import replace
 
 import pytest
+import torch
 
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
 from epignn.distil.refine import CALCULUS, TRAINING, refine
 from epignn.errors import BadArgument
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
+from epignn.learn.evaluate import scores
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.models.epignn import EpiGNN
+from epignn.tasks.star import generated
 
 pytestmark = pytest.mark.numeric
-QUICK = {"settings": SetsConfig(larger=2, expressions=1280), "training": replace(TRAINING, epochs=2)}
+QUICK = {
+    "taught": True,
+    "settings": SetsConfig(larger=2, expressions=1280),
+    "training": replace(TRAINING, epochs=2),
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +34,7 @@ def small():
 def test_states_of_a_refined_model_are_nearer_to_their_sets(small, tmp_path):
     """By the true calculus, of which refining knows nothing but what the model had learnt."""
     settings, training = SetsConfig(larger=2, expressions=6400), replace(TRAINING, epochs=4)
-    run = refine(small, tmp_path, settings=settings, training=training)
+    run = refine(small, tmp_path, taught=True, settings=settings, training=training)
     truth = Sets(SetsConfig(larger=0), load("rcc8"), EpiGNN.prepare)
     fresh = next(truth.batches(500, 99, 0))
 
@@ -60,6 +67,30 @@ def test_models_of_no_calculus_are_refused(small, tmp_path):
     with pytest.raises(BadArgument, match="not trained on a calculus"):
         refine(load_model("kinship"), tmp_path / "out")
     fresh = replace(small, model=EpiGNN(8, small.model.config))
-    with pytest.raises(BadArgument, match="no calculus that could teach it"):
+    with pytest.raises(BadArgument, match="no calculus that could refine it"):
         refine(fresh, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_set_to_the_calculus_answer_large_graphs(small, tmp_path):
+    """Of 15 steps and 8 branches."""
+    run = refine(small, tmp_path, settings=SetsConfig(larger=2))
+    assert run.calibration is not None
+    loaded, graphs = load_model(str(tmp_path)), generated(load("rcc8"), 15, 8, 20, 5)
+    assert loaded.relations == small.relations
+
+    def right(model: EpiGNN) -> float:
+        batch = EpiGNN.prepare(graphs, model.config)
+        return float((scores(model, batch).argmax(1) == batch.label.numpy()).mean())
+
+    assert right(loaded.model) == 1 > right(small.model)
+    again = refine(small, tmp_path, settings=SetsConfig(larger=2))
+    assert all(map(torch.equal, again.trained.model.parameters(), loaded.model.parameters()))
+
+
+def test_a_folder_of_another_run_is_kept(small, tmp_path):
+    refine(small, tmp_path, **QUICK)
+    before = (tmp_path / WEIGHTS).read_bytes()
+    with pytest.raises(BadArgument, match="another run"):
+        refine(small, tmp_path)
+    assert (tmp_path / WEIGHTS).read_bytes() == before

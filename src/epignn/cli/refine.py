@@ -1,4 +1,4 @@
-"""`epignn refine`: a model taught by the calculus distilled from it. Torch is loaded only when it runs."""
+"""`epignn refine`: a model made exact by the calculus distilled from it. Torch is loaded only when it runs."""
 
 import sys
 from pathlib import Path
@@ -14,21 +14,22 @@ def refine(
         str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The run folder of the refined model.")],
+    taught: Annotated[
+        bool, typer.Option("--taught", help="Teach it by examples of the calculus, instead of setting its weights.")
+    ] = False,
     epochs_: Annotated[
-        int,
-        typer.Option(
-            "--epochs", min=1, help="How long it is taught; an epoch has 25,600 expressions of each depth."
-        ),
+        int, typer.Option("--epochs", min=1, help="With --taught: for how long. An epoch has 25,600 examples.")
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Sharpen a model of a calculus, such as RCC-8, so that it is right on much larger graphs.
+    """Make a model of a calculus, such as RCC-8, answer rightly on much larger graphs.
 
-    What the model has learnt is distilled into a calculus first, as by `epignn distil`. This calculus then teaches
-    the model which relations are possible after each step of a path, not only at its end. Nothing else is used:
-    neither other graphs nor the true calculus. The result is a run folder like any other, with the calculus in it.
+    What the model has learnt is distilled into a calculus first, as by `epignn distil`. The weights are then set to
+    this calculus, so that the model knows after each step exactly which relations are possible. With --taught it
+    learns this from examples instead, and comes close. Nothing else is used: neither other graphs nor the true
+    calculus. The result is a run folder like any other, with the calculus in it.
     """
     from dataclasses import replace
 
@@ -50,17 +51,20 @@ def refine(
         run = refined(
             trained,
             out,
+            taught=taught,
             training=replace(TRAINING, epochs=epochs_),
             device=device,
             record=record,
             tables=tables,
             report=show,
         )
+    learnt = out / CALCULUS
     if as_json:
-        emit_json({"model": model, "out": str(out), "epochs": len(run.history), "loss": run.history[-1]["loss"]})
+        emit_json({"model": model, "out": str(out), "calculus": str(learnt), "epochs": len(run.history)})
         return
-    if run.ended_before:
+    if taught and run.ended_before:
         say(f"{out}: this run had ended already; --epochs with a larger number extends it")
-    say(f"{out}: a model of {len(run.trained.relations)} relations, taught by {out / CALCULUS}")
+    how = "taught by" if taught else "set to"
+    say(f"{out}: a model of {len(run.trained.relations)} relations, {how} {learnt}")
     if run.calibration:
         say(f"{out}: {run.calibration}")

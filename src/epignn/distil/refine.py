@@ -1,8 +1,8 @@
-"""Refine a model by what it has learnt: its own calculus, distilled, teaches its states to be sets.
+"""Refine a model by what it has learnt: its own calculus, distilled, makes its states sets.
 
 A model trained on small graphs knows which relation holds in the end, but hardly how possible each was on the way;
 on large graphs what is blurred adds up. The calculus that its weights and its training data agree on tells every
-set exactly. No other knowledge is used.
+set exactly: its weights can be set to it, or it can teach the model by examples. No other knowledge is used.
 """
 
 from collections.abc import Callable
@@ -12,17 +12,28 @@ from typing import Any
 
 from epignn.distil.calculus import Distilled
 from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save
+from epignn.distil.weights import weights_of
 from epignn.errors import BadArgument
 from epignn.files import make_folder
-from epignn.learn.checkpoint import Trained
+from epignn.learn.checkpoint import (
+    WEIGHTS,
+    RunConfig,
+    RunFolder,
+    Trained,
+    save_calibration,
+    save_config,
+    save_tensors,
+)
 from epignn.learn.config import TrainConfig
 from epignn.learn.fit import Epoch
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.learn.run import Run, train
-from epignn.models.api import device_of
+from epignn.locks import only_one
+from epignn.models.api import build, device_of
+from epignn.models.epignn import EpiGNN, EpiGNNConfig
 
 CALCULUS = "calculus.toml"
-"""What teaches it, in its run folder."""
+"""What it has learnt, in its run folder."""
 SOFTER = 0.3
 """What weights are multiplied by at first, so that what had settled can move: facets in which two relations had
 become the same would never part."""
@@ -34,6 +45,7 @@ def refine(
     trained: Trained,
     out: Path,
     *,
+    taught: bool = False,
     settings: SetsConfig | None = None,
     training: TrainConfig = TRAINING,
     device: str = "cpu",
@@ -41,12 +53,13 @@ def refine(
     tables: Report = lambda done, total: None,
     report: Callable[[Epoch], None] | None = None,
 ) -> Run:
-    """A refined model, in a run folder of its own with the calculus that taught it; a killed one goes on.
+    """A refined model, in a run folder of its own with the calculus that the model had learnt.
 
     Args:
         trained: the model.
         out: the new run folder.
-        settings: of the objective.
+        taught: teach it by examples, which goes on where it was killed; without, its weights are set.
+        settings: of the objective that teaches and calibrates it.
         training: how it is taught.
         device: where.
         record: how it is made, for the folder.
@@ -54,30 +67,24 @@ def refine(
         report: called after every epoch.
 
     Raises:
-        BadArgument: it was not trained on a calculus, or what it has learnt is none: it breaks a law, or entails
-            less than half of its training data.
+        BadArgument: it is no EpiGNN that was trained on a calculus, or what it has learnt is none: it breaks a law,
+            or entails less than half of its training data.
     """
-    if trained.config.ranks or kind_of(trained.experiment) != "calculus":
-        raise BadArgument(f"{trained.name} was not trained on a calculus; only the model of one can be refined.")
-    graphs = examples(trained, [], lambda done, total: None)
-    found = distil_trained(trained, graphs, "calculus", CALCULUS.partition(".")[0], tables)
-    assert isinstance(found, Distilled) and found.calculus.relations == trained.relations
-    verdict = found.certificate.table
-    if not found.certificate.lawful or (verdict is not None and 2 * verdict.entailed < verdict.instances):
-        raise BadArgument(
-            f"what {trained.name} has learnt is no calculus that could teach it; `epignn distil` tells why. Train "
-            "it longer, or on more graphs."
-        )
+    found = _learnt(trained, tables)
     make_folder(out)
-    save(found, out / CALCULUS)
     config, kind = settings or SetsConfig(), type(trained.model)
-    objective = Sets(
-        config,
-        found.calculus,
-        lambda data: kind.prepare(data, trained.experiment.model),
-        device_of(device),
-    )
-    experiment = replace(trained.experiment, objective=config, training=training)
+    model = trained.experiment.model
+    assert isinstance(model, EpiGNNConfig)
+    if not taught:
+        model = replace(model, dim=model.facets * max(model.size, len(trained.relations)))
+    experiment = replace(trained.experiment, model=model, objective=config, training=training)
+    objective = Sets(config, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
+    if not taught:
+        with only_one(out, "refine"):
+            return _set(
+                found, objective, RunConfig(experiment, trained.relations, trained.seed), out, record, device
+            )
+    save(found, out / CALCULUS)
     return train(
         experiment,
         objective,
@@ -88,3 +95,43 @@ def refine(
         report=report,
         begin={name: SOFTER * value for name, value in trained.model.state_dict().items()},
     )
+
+
+def _learnt(trained: Trained, tables: Report) -> Distilled:
+    """The calculus that a model has learnt."""
+    if trained.config.ranks or kind_of(trained.experiment) != "calculus":
+        raise BadArgument(f"{trained.name} was not trained on a calculus; only the model of one can be refined.")
+    if not isinstance(trained.model, EpiGNN) or trained.model.config.ablated:
+        raise BadArgument(
+            f"{trained.name} is no EpiGNN whose embeddings are distributions; no other can be refined."
+        )
+    graphs = examples(trained, [], lambda done, total: None)
+    found = distil_trained(trained, graphs, "calculus", CALCULUS.partition(".")[0], tables)
+    assert isinstance(found, Distilled) and found.calculus.relations == trained.relations
+    verdict = found.certificate.table
+    if not found.certificate.lawful or (verdict is not None and 2 * verdict.entailed < verdict.instances):
+        raise BadArgument(
+            f"what {trained.name} has learnt is no calculus that could refine it; `epignn distil` tells why. Train "
+            "it longer, or on more graphs."
+        )
+    return found
+
+
+def _set(
+    found: Distilled, objective: Sets, config: RunConfig, out: Path, record: dict[str, Any] | None, device: str
+) -> Run:
+    """The model whose weights are the calculus, in its folder."""
+    made = replace(config, digest=objective.digest(), record=record or {})
+    RunFolder(out, made)  # refuses that of another run
+    model = build(EpiGNN, len(config.relations), config.experiment.model, config.seed)
+    model.load_state_dict(weights_of(found.calculus, model.config))
+    model = model.to(device_of(device)).eval()
+    calibration = objective.calibrate(model)
+    save(found, out / CALCULUS)
+    save_tensors(out / WEIGHTS, model.state_dict())
+    save_config(out, made)
+    trained = Trained(str(out), model, made)
+    if calibration is not None:
+        save_calibration(out, calibration)
+        trained = replace(trained, calibrated=calibration.temperature, answers=calibration.answers)
+    return Run(trained, objective, [], calibration)

@@ -32,7 +32,7 @@ class Variant:
         experiment: which one.
         settings: what differs from it.
         tested: settings of the model that differ when it is tested.
-        refined: whether what is tested is the model refined by the calculus distilled from it.
+        refined: how the model was refined, if it was, by the calculus distilled from it: `exact` or `taught`.
         baselines: not a model of its own, but scorers of links that learn nothing.
         epochs: at most so many are trained, where a table asks all rows for fewer; no limit if 0.
         folder: what its run folder begins with, where several tables test the same runs.
@@ -42,7 +42,7 @@ class Variant:
     experiment: str
     settings: tuple[str, ...] = ()
     tested: tuple[tuple[str, int | float], ...] = ()
-    refined: bool = False
+    refined: str = ""
     baselines: bool = False
     epochs: int = 0
     folder: str = ""
@@ -125,7 +125,11 @@ def _same(*names: str) -> tuple[Variant, ...]:
 
 
 def _refined(*names: str) -> tuple[Variant, ...]:
-    return tuple(Variant(f"{name}, refined", name, refined=True) for name in names)
+    """Models refined by what they have learnt: taught by it, and set to it."""
+    found = [
+        (Variant(f"{n}, refined", n, refined="taught"), Variant(f"{n}, exact", n, refined="exact")) for n in names
+    ]
+    return tuple(variant for both in found for variant in both)
 
 
 # The margin is for the sum over facets, of one each.
