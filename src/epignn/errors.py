@@ -57,9 +57,8 @@ def near_misses(name: str, known: Iterable[str], most: int = 2) -> list[str]:
     """
     import difflib  # here, because few commands meet a name that they do not know
 
-    short = len(name) < 3
-    by_folded = {other.casefold(): other for other in known if len(other) > 1 or short}
-    close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5 if short else 0.6)
+    by_folded = {other.casefold(): other for other in known if len(other) > 1 or len(name) < 3}
+    close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5)
     return [by_folded[folded] for folded in close]
 
 

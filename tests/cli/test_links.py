@@ -236,7 +236,7 @@ def test_models_are_compared_and_answer_together(epignn, run, folder, tmp_path):
     found = epignn("predict", f"{run},{other}", graph, "--head", "q010", "--relation", "sibling", "--json")
     assert json.loads(found.out)["model"] == f"{run},{other}"
     nothing = epignn("evaluate", run, other)
-    assert (nothing.code, "Name data behind the models" in nothing.err) == (2, True)
+    assert (nothing.code, "Name the data after the models" in nothing.err) == (2, True)
 
 
 def test_a_file_whose_test_triples_another_model_learnt(epignn, tmp_path):

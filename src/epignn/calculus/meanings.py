@@ -114,7 +114,12 @@ def key(calculus: Calculus, mask: int) -> list[str]:
     >>> from epignn.calculus import load
     >>> key(load("rcc8"), 0b11)
     ['DC: a is apart from b', 'EC: a touches b from outside']
+    >>> key(load("kinship"), load("kinship").parse("aunt"))
+    ['aunt: b is the aunt of a']
     """
+    if calculus.name == "kinship":
+        told_of, words = meanings(calculus), calculus.words(mask)[:MOST_KEYS]
+        return [f"{word}: {told_of[word].format(a='a', b='b')}" for word in words if word in told_of]
     known = MEANINGS.get(calculus.name, {})
     told = [(calculus.format(1 << r), known.get(calculus.relations[r], "")) for r in members(mask)]
     return [f"{word}: {sentence.format(a='a', b='b')}" for word, sentence in told[:MOST_KEYS] if sentence]

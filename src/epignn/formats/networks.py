@@ -157,13 +157,18 @@ def _likeness(calculus: Calculus, names: list[str]) -> float:
     return sum(_near_miss(name, calculus)[1] for name in names[:SHOWN])
 
 
+ALIKE = 0.6
+"""How similar a word of any calculus has to be to be suggested: there are many."""
+
+
 def _near_miss(name: str, calculus: Calculus) -> tuple[str, float]:
     """The most similar name that a calculus knows, as a question, and how similar it is; if none is, 0."""
     from difflib import SequenceMatcher
 
     for close in calculus.near(name)[:1]:
         likeness = SequenceMatcher(None, name[:80].casefold(), close.casefold()).ratio()
-        return f" (did you mean {close!r}?)", likeness
+        if likeness >= ALIKE:
+            return f" (did you mean {close!r}?)", likeness
     return "", 0.0
 
 
