@@ -63,3 +63,16 @@ def test_models_of_no_calculus_are_refused(small, tmp_path):
     with pytest.raises(BadArgument, match="no calculus that could teach it"):
         refine(fresh, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_the_folder_of_another_run_is_as_before(small, tmp_path, state):
+    """That of the model itself, say; one that was copied has no state."""
+    refine(small, tmp_path, **QUICK)
+    (tmp_path / CALCULUS).write_text("mine")
+    if not state:
+        (tmp_path / STATE).unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(BadArgument, match="holds another run"):
+        refine(replace(small, config=replace(small.config, seed=7)), tmp_path, **QUICK)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -4,6 +4,7 @@ A few seconds here; `make fuzz` sets EPIGNN_FUZZ_SECONDS and goes on for so long
 it finds falls here under its seed; put the file into the corpus (`make_corpus.py`) when it is mended.
 """
 
+import json
 import os
 import random
 import shutil
@@ -30,7 +31,9 @@ PARTS = len(KINDS) + 3
 
 
 def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Some bytes changed."""
+    """Some bytes changed; or, of JSON, some values."""
+    if data[:1] in (b"{", b"[") and rng.random() < 0.5:
+        return restructured(data, rng)
     for _ in range(rng.choice([1, 1, 2, 5])):
         start = rng.randrange(len(data) + 1)
         end = min(len(data), start + rng.choice([0, 1, 4, 40]))
@@ -39,6 +42,31 @@ def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
         with_what = rng.choice([b"", rng.choice(ODD), data[start:end] * rng.choice([2, 50]), other[cut : cut + 40]])
         data = data[:start] + with_what + data[end:]
     return data[: 1 << 20]
+
+
+VALUES = [None, True, -1, 0, 10**400, 1e308, float("nan"), float("inf"), "", "[/]", "\x1b[31m", "\ud800", [], {},
+          [[]], "nan", 2**63, {"a": None}]  # fmt: skip
+
+
+def restructured(data: bytes, rng: random.Random) -> bytes:
+    """JSON with a value, somewhere in it, that is another, or gone, or in a list; what is no JSON is as it was."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return data
+    for _ in range(rng.choice([1, 1, 2])):
+        holder, key, place = None, None, document
+        while isinstance(place, dict | list) and place and (holder is None or rng.random() < 0.8):
+            holder = place
+            key = rng.choice(list(holder)) if isinstance(holder, dict) else rng.randrange(len(holder))
+            place = holder[key]
+        if holder is None:
+            return json.dumps(rng.choice(VALUES)).encode()
+        if rng.random() < 0.2:
+            del holder[key]
+        else:
+            holder[key] = rng.choice([rng.choice(VALUES), [place], {"a": place}])
+    return json.dumps(document).encode()
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from typing import Any
 from epignn.distil.calculus import Distilled
 from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save
 from epignn.errors import BadArgument
-from epignn.files import make_folder
 from epignn.learn.checkpoint import Trained
 from epignn.learn.config import TrainConfig
 from epignn.learn.fit import Epoch
@@ -68,8 +67,6 @@ def refine(
             f"what {trained.name} has learnt is no calculus that could teach it; `epignn distil` tells why. Train "
             "it longer, or on more graphs."
         )
-    make_folder(out)
-    save(found, out / CALCULUS)
     config, kind = settings or SetsConfig(), type(trained.model)
     objective = Sets(
         config,
@@ -78,7 +75,7 @@ def refine(
         device_of(device),
     )
     experiment = replace(trained.experiment, objective=config, training=training)
-    return train(
+    run = train(
         experiment,
         objective,
         seed=trained.seed,
@@ -88,3 +85,5 @@ def refine(
         report=report,
         begin={name: SOFTER * value for name, value in trained.model.state_dict().items()},
     )
+    save(found, out / CALCULUS)  # not before: the folder may be that of another run, which is refused
+    return run
