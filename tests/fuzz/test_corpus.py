@@ -8,14 +8,14 @@ import typer
 from epignn.bridges.rdf import FORMATS
 from epignn.bridges.regions import READERS as REGIONS
 from epignn.cli.app import COMMANDS, app
-from epignn.cli.relate import TABLES
+from epignn.cli.relate import TABLES as EVENTS
 from epignn.formats.frames import READERS as FRAMES
 from epignn.formats.networks import PARSERS
 from epignn.formats.readers import READERS as GRAPHS
 from tests.cli.conftest import epignn  # noqa: F401
 from tests.fuzz.commands import OPTIONS, READ_BY, RECORDS, commands, filled
 from tests.fuzz.held import held
-from tests.fuzz.make_corpus import BYTES, CONFIGS, CORPUS, TEXTS, shapes
+from tests.fuzz.make_corpus import BYTES, CONFIGS, CORPUS, TABLES, TEXTS, shapes
 
 FILES = sorted(path for path in CORPUS.iterdir() if path.suffix not in (".shx", ".dbf"))
 
@@ -50,7 +50,7 @@ def test_no_format_is_left_out():
         ".toml",
         *GRAPHS,
         *REGIONS,
-        *TABLES,
+        *EVENTS,
         *FORMATS,
         *FRAMES,
     }
@@ -61,7 +61,7 @@ def test_no_format_is_left_out():
 def test_the_corpus_is_what_the_script_writes():
     for name, text in TEXTS.items():
         assert (CORPUS / name).read_bytes() == text.encode()
-    names = {*TEXTS, *BYTES, *shapes(), *(f"run-{name}" for name in CONFIGS)}
+    names = {*TEXTS, *BYTES, *TABLES, *shapes(), *(f"run-{name}" for name in CONFIGS)}
     assert {path.name for path in CORPUS.iterdir()} == names
 
 

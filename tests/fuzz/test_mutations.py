@@ -4,11 +4,13 @@ A few seconds here; `make fuzz` sets EPIGNN_FUZZ_SECONDS and goes on for so long
 it finds falls here under its seed; put the file into the corpus (`make_corpus.py`) when it is mended.
 """
 
+import io
 import json
 import os
 import random
 import shutil
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,8 @@ def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     """Some bytes changed; or, of JSON, some values."""
     if data[:1] in (b"{", b"[") and rng.random() < 0.5:
         return restructured(data, rng)
+    if data[:2] == b"PK" and rng.random() < 0.8:
+        return repacked(data, rng)
     for _ in range(rng.choice([1, 1, 2, 5])):
         start = rng.randrange(len(data) + 1)
         end = min(len(data), start + rng.choice([0, 1, 4, 40]))
@@ -42,6 +46,23 @@ def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
         with_what = rng.choice([b"", rng.choice(ODD), data[start:end] * rng.choice([2, 50]), other[cut : cut + 40]])
         data = data[:start] + with_what + data[end:]
     return data[: 1 << 20]
+
+
+def repacked(data: bytes, rng: random.Random) -> bytes:
+    """A zip file, such as one of Excel, with bytes changed in a file that is in it; what is none is as it was."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            files = {name: packed.read(name) for name in packed.namelist()}
+    except zipfile.BadZipFile:
+        return data
+    chosen = rng.choice(sorted(files))
+    files[chosen] = mutated(files[chosen], list(files.values()), rng)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            if name != chosen or rng.random() < 0.95:
+                packed.writestr(name, content)
+    return target.getvalue()
 
 
 VALUES = [None, True, -1, 0, 10**400, 1e308, float("nan"), float("inf"), "", "[/]", "\x1b[31m", "\ud800", [], {},

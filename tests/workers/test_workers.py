@@ -88,7 +88,7 @@ def test_the_share_of_the_memory(monkeypatch):
 
 def test_a_process_that_cannot_be_started_is_told(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/none")
-    with workers_of("2") as workers, pytest.raises(JobsFailed, match="no worker can be started: .*No such file"):
+    with workers_of("2") as workers, pytest.raises(JobsFailed, match=r"no worker can be started: .*No such file"):
         run(workers, jobs.square, [1, 2]).all()
 
 

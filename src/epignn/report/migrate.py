@@ -22,7 +22,8 @@ def migrate(folder: Path) -> dict[Path, int]:
     """Migrate the records of a folder and of those below it; how many, by folder.
 
     Raises:
-        BadFile: there is no such folder, or a file in it is no JSON; its folder, and those after it, are as before.
+        BadFile: there is no such folder, a file in it is no JSON, or one cannot be removed; folders after it are as
+            before.
     """
     if not folder.is_dir():
         raise BadFile("there is no such folder. Name the one that holds records.", str(folder))
@@ -33,7 +34,10 @@ def migrate(folder: Path) -> dict[Path, int]:
             continue
         put_records(one, {path.stem: record for path, record in records.items()})
         for path in records:
-            path.unlink()
+            try:
+                path.unlink()
+            except OSError as error:
+                raise BadFile(f"cannot be removed: {error.strerror or error}. Run it again.", str(path)) from error
         found[one] = len(records)
     return found
 
