@@ -14,9 +14,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from epignn.cli.app import app
 from tests.cli.conftest import epignn  # noqa: F401
-from tests.fuzz.commands import OPTIONS, RECORDS, RUNS, commands, filled
+from tests.fuzz.commands import OPTIONS, RECORDS, RUNS, WHOLE, commands, filled
 from tests.fuzz.held import held
 from tests.fuzz.make_corpus import CORPUS
 
@@ -27,7 +29,8 @@ SEED = int(os.environ.get("EPIGNN_FUZZ_SEED", "0")) or (
 ODD = [b"\0", b"\xff", b"\xc2\xa0", b"\x1b[31m", b"9" * 400, b"-1", b"nan", b"1e999", b"[", b"]", b'"', b"\\",
        b"\r", b"[/]", b"=", b"null", b"{}", b"\xed\xa0\x80", b"\xe2\x80\xae"]  # fmt: skip
 WORDS = ["-1", "0", "1e999", "nan", "9" * 400, "[/]", "\x1b[31mx", "a\u202eb", "../../x", "x" * 5000, "\udcff",
-         "a\nb", "=cmd", "ec(", "/dev/null", "x.toml", "x.py:Y", "rcc8:x", "clutrr:", ":", "[" * 999]  # fmt: skip
+         "", "/", ".", "1e-320", "9" * 20, "/dev/full", "a\nb", "=cmd", "ec(", "/dev/null", "x.toml", "x.py:Y",
+         "rcc8:x", "clutrr:", ":", "[" * 999]  # fmt: skip
 KINDS = sorted({path.name.partition(".")[2].removesuffix(".gz") for path in CORPUS.iterdir() if path.is_file()})
 PARTS = len(KINDS) + 3
 
@@ -161,6 +164,23 @@ def test_mutated_records(tries, tmp_path):
         return RECORDS[0], tmp_path / "results", "", data[:3000]
 
     tries(make)
+
+
+def valued(command: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """A command with each of its options that takes a value, whatever that is."""
+    found = get_command(app())
+    for name in command:
+        if not hasattr(found, "commands"):
+            break
+        found = found.commands[name]
+    taken = [one for one in found.params if one.opts[0].startswith("--") and not one.is_flag]
+    return [(*command, one.opts[0], *["ODD"] * one.nargs) for one in taken]
+
+
+def test_every_option_with_words_that_nobody_would_type(tries, tmp_path):
+    every = [one for command in WHOLE for one in valued(command)]
+    assert len(every) > 150
+    tries(lambda rng: (rng.choice(every), tmp_path / "none", word := rng.choice(WORDS), word), PARTS / 3)
 
 
 def test_words_that_nobody_would_type(tries, tmp_path):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
-from epignn.cli.workers import PANEL, RayAddress, WorkersOption
+from epignn.cli.output import MOST_SEED, emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import PANEL, RayAddress, Threads, WorkersOption
 from epignn.errors import BadArgument
 from epignn.files import name_a_file
 
@@ -70,7 +70,10 @@ def train(
         "runs/model"
     ),
     seed: Annotated[
-        int, typer.Option(min=0, help="Chooses initial weights, what is held out, and the order of training.")
+        int,
+        typer.Option(
+            min=0, max=MOST_SEED, help="Chooses initial weights, what is held out, and the order of training."
+        ),
     ] = 0,
     settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
     model: Annotated[
@@ -85,7 +88,7 @@ def train(
         str, typer.Option(help="Settings: best, paper, or a .toml file.", rich_help_panel=LINKS)
     ] = "best",
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     track: Track = None,
     code: Code = [],
     workers: Annotated[

@@ -12,6 +12,7 @@ import typer
 from epignn.cli.learn import Code, Device
 from epignn.cli.limits import check_finite
 from epignn.cli.output import emit_json, progress, say, table
+from epignn.cli.workers import Threads
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def profile(
     out: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
     record: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write all figures here.")] = None,
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     code: Code = [],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, kept, say, table
+from epignn.cli.output import MOST_SEED, emit_json, kept, say, table
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
@@ -22,7 +22,7 @@ def tune(
         float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
     ] = 1.0,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Chooses the settings that are tried.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
     ),
