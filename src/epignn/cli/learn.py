@@ -357,7 +357,9 @@ def predict(
             rich_help_panel=LINKS,
         ),
     ] = False,
-    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Answers to each question.", rich_help_panel=LINKS)
+    ] = 10,
     least: Annotated[
         float,
         typer.Option(min=0, max=1, help="Leave out answers of a smaller probability.", rich_help_panel=LINKS),

@@ -34,11 +34,13 @@ def profile(
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Show exact closure by the calculus, too.")] = False,
-    branches: Annotated[int, typer.Option(min=1, help="Branches b while the path length k grows.")] = 3,
-    length: Annotated[int, typer.Option(min=2, help="Path length k while the branches b grow.")] = 4,
-    longest: Annotated[int, typer.Option(min=2, help="The largest k.")] = 30,
-    widest: Annotated[int, typer.Option(min=1, help="The largest b.")] = 12,
-    problems: Annotated[int, typer.Option(min=1, help="Test problems of each size, about as many.")] = 400,
+    branches: Annotated[int, typer.Option(min=1, max=1000, help="Branches b while the path length k grows.")] = 3,
+    length: Annotated[int, typer.Option(min=2, max=1000, help="Path length k while the branches b grow.")] = 4,
+    longest: Annotated[int, typer.Option(min=2, max=1000, help="The largest k.")] = 30,
+    widest: Annotated[int, typer.Option(min=1, max=1000, help="The largest b.")] = 12,
+    problems: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Test problems of each size, about as many.")
+    ] = 400,
     least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that is to hold.")] = 0.95,
     floor: Annotated[
         float, typer.Option(min=0, max=1, help="A model below this accuracy is not tested further.")

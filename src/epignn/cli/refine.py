@@ -14,7 +14,10 @@ def refine(
     model: Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The run folder of the refined model.")],
     epochs_: Annotated[
-        int, typer.Option("--epochs", min=1, help="How long it is taught: so many times 25,600 expressions.")
+        int,
+        typer.Option(
+            "--epochs", min=1, max=100_000, help="How long it is taught: so many times 25,600 expressions."
+        ),
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
     threads: Threads = 1,

@@ -23,7 +23,9 @@ def sweep(
             "table [space] with a list of values, or { low, high, log, step }, for each setting.",
         ),
     ],
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried, beside the recipe as it is.")] = 20,
+    trials: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Settings that are tried, beside the recipe as it is.")
+    ] = 20,
     out: Annotated[
         Path | None, typer.Option(help="The folder of the study; runs/NAME-sweep if left out.", show_default=False)
     ] = None,

@@ -17,11 +17,13 @@ def tune(
     models: Annotated[
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
     ] = "all",
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried; the first is the recipe.")] = 8,
+    trials: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Settings that are tried; the first is the recipe.")
+    ] = 8,
     share: Annotated[
         float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
     ] = 1.0,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
+    epochs: Annotated[int, typer.Option(min=1, max=100_000, help="Epochs of every trial.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Chooses the settings that are tried.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
