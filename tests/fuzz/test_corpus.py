@@ -96,7 +96,7 @@ def test_settings(epignn, tmp_path, setting, message):  # noqa: F811
         ("relate whole.geojson --precision 1e-320", "borders cannot be rounded to a grid of"),
         (f"train rcc8 --seed {'9' * 20} --out OUT", "--seed"),
         (f"train rcc8 --threads {'9' * 20} --out OUT", "--threads"),
-        (f"generate world --pairs {'9' * 400} --out OUT", "a world's pairs must be from 2 to 500"),
+        (f"generate world --pairs {'9' * 40} --out OUT", "a world's pairs must be from 2 to 500"),
         ("generate world --mean-nodes nan --out OUT", "a world's mean_nodes must be from 1 to 10,000"),
         (f"profile rcc8 --length {'9' * 20}", "--length"),
     ],
