@@ -104,12 +104,12 @@ def refine(folder: Path, host: str) -> None:
 
 
 def records(folder: Path) -> None:
-    """What there is to migrate, unless it is there."""
-    if not (folder / "a").exists():
-        (folder / "a").mkdir()
-        for name in ("one", "two"):
-            told = {"commit": "x", "python": "3", "variant": name}
-            (folder / "a" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+    """What there is to migrate: two at first, and one that comes anew each time."""
+    names = ["new"] if (folder / "a").exists() else ["one", "two", "new"]
+    (folder / "a").mkdir(exist_ok=True)
+    for name in names:
+        told = {"commit": "x", "python": "3", "variant": name}
+        (folder / "a" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
 
 
 BEFORE: Mapping[str, Callable[[Path], None]] = {"migrate": records}
