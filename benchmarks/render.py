@@ -18,12 +18,13 @@ from typing import Any
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.learn.settings import all_settings
+from epignn.learn.settings import Setting, all_settings
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
+    CHANGED,
     Measure,
     Record,
     accuracy,
@@ -172,7 +173,11 @@ def kgc_table(results: Results) -> str:
     from epignn.report.links import rows as kgc_rows
 
     runs = results.runs("kgc")
-    return "\n\n".join([markdown(*kgc_rows(runs)), *uncommitted_note(runs)])
+    columns, lines = kgc_rows(runs)
+    marked = any(
+        line[columns.index("seeds")].endswith(CHANGED) for line in lines
+    )  # peers have a table of their own
+    return "\n\n".join([markdown(columns, lines), *(uncommitted_note(runs) if marked else [])])
 
 
 def kgc_protocols(results: Results) -> str:
@@ -311,7 +316,8 @@ def words_table(name: str) -> Callable[[Results], str]:
         several = [
             f"`{word}` stands for {' or '.join(meant.split('|'))}" for word, meant in unions(calculus).items()
         ]
-        cells = [[f"`{cell}`" if c < 2 else cell for c, cell in enumerate(line)] for line in lines]
+        code = [column in ("relation", "picture") for column in columns]
+        cells = [[f"`{cell}`" if as_is else cell for as_is, cell in zip(code, line, strict=True)] for line in lines]
         table = markdown(columns, cells).replace("---:", "---")
         return f"{table}\n\n{'; '.join(several)}." if several else table
 
@@ -319,14 +325,21 @@ def words_table(name: str) -> Callable[[Results], str]:
 
 
 def settings_tables(results: Results) -> str:
-    """Every setting, a table for each class that holds some."""
-    parts = []
+    """Every setting, a table for each class that holds some; what one shares with an earlier one is told once."""
+    parts: list[str] = []
+    told: dict[str, list[Setting]] = {}
     for what, entries in all_settings().items():
-        lines = [
-            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
-        ]
-        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
-        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+        title, part = what.replace(" ", ": ", 1), what.split()[0]
+        alike = {other: set(entries) & set(told[other]) for other in told if other.startswith(f"{part}:")}
+        base = max(alike, key=lambda other: len(alike[other]), default="")
+        told[title] = entries
+        shared = alike.get(base, set()) if len(alike.get(base, ())) > 1 else set()
+        own = [s for s in entries if s not in shared]
+        lines = [[f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in own]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---") if own else ""
+        named = ", ".join(f"`{s.key.partition('.')[2]}`" for s in entries if s in shared)
+        also = f"As in *{base}*: {named}." if shared else ""
+        parts.append("\n\n".join(filter(None, [f"## {title}", also, table])))
     return "\n\n".join(parts)
 
 

@@ -155,7 +155,7 @@ class Calculus:
 
         >>> from epignn.calculus import load
         >>> load("allen").near("overlaped by"), load("rcc8").near("containd")
-        (['overlapped-by'], ['contains', 'disconnected'])
+        (['overlapped-by'], ['contains'])
         """
         found: list[str] = []
         for other in near_misses(name, [*self.relations, *self.aliases], most=4):

@@ -22,7 +22,7 @@ def demo(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Generate RCC-8 problems, train a model on small ones, test it on larger ones, and ask it a question."""
+    """See it all at work, in two minutes: generate problems, train a model, test it on larger ones, ask it."""
     import torch
 
     from epignn.calculus.solve.closure import close

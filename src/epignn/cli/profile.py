@@ -39,9 +39,9 @@ def profile(
     longest: Annotated[int, typer.Option(min=2, max=1000, help="The largest k.")] = 30,
     widest: Annotated[int, typer.Option(min=1, max=1000, help="The largest b.")] = 12,
     problems: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Test problems of each size, about as many.")
+        int, typer.Option(min=1, max=1_000_000, help="About how many test problems there are of each size.")
     ] = 400,
-    least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that is to hold.")] = 0.95,
+    least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that has to hold.")] = 0.95,
     floor: Annotated[
         float, typer.Option(min=0, max=1, help="A model below this accuracy is not tested further.")
     ] = 0.5,
@@ -55,9 +55,10 @@ def profile(
     code: Code = [],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Show how accuracy falls as paths grow and as branches grow, and up to which k it holds.
+    """Show how far beyond its training graphs a model is right: accuracy as paths and branches grow.
 
-    Problems are generated. Each model is tested until its accuracy is below --floor, or a limit is reached.
+    Problems are generated, larger and larger, until accuracy is below --floor or a limit is reached. At the end
+    stands the longest path k up to which the accuracy --least holds.
     """
     import torch
 
@@ -71,7 +72,7 @@ def profile(
     if out is not None:
         pictures.check_name(out)
     if not models and calculus is None:
-        raise BadArgument("nothing to profile: name a model, or a calculus with --calculus rcc8 --exact.")
+        raise BadArgument("nothing to profile: name a model, or write --calculus rcc8 --exact.")
     torch.set_num_threads(threads)
     trained = dict(
         zip(report.short_names(models), (load_model(name, device, code) for name in models), strict=True)

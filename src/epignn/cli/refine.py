@@ -11,23 +11,28 @@ from epignn.cli.workers import Threads
 
 
 def refine(
-    model: Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
+    ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The run folder of the refined model.")],
     epochs_: Annotated[
         int,
         typer.Option(
-            "--epochs", min=1, max=100_000, help="How long it is taught: so many times 25,600 expressions."
+            "--epochs",
+            min=1,
+            max=100_000,
+            help="How long it is taught; an epoch has 25,600 expressions of each depth.",
         ),
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
     threads: Threads = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Make a model of a calculus, such as RCC-8, answer rightly on much larger graphs.
+    """Sharpen a model of a calculus, such as RCC-8, so that it is right on much larger graphs.
 
-    The calculus that the model has learnt is distilled first, as `epignn distil` does; it then teaches the model,
-    which relations are possible after every step, not only at the end of a path. Nothing else is used: no other
-    graphs, and not the true calculus. The refined model is a run folder like any other, with the calculus in it.
+    What the model has learnt is distilled into a calculus first, as by `epignn distil`. This calculus then teaches
+    the model which relations are possible after each step of a path, not only at its end. Nothing else is used:
+    neither other graphs nor the true calculus. The result is a run folder like any other, with the calculus in it.
     """
     from dataclasses import replace
 

@@ -26,10 +26,10 @@ class RuledConfig(EpiGNNConfig):
     """The settings of an EpiGNN for links, and of the rules beside it.
 
     Attributes:
-        trust: the logarithm of the confidence of rules counts so much in a score; 0 leaves the EpiGNN alone.
+        trust: how much the rules count in a score, by the logarithm of their confidence; 0 is the EpiGNN by itself.
         hops: the length of the longest path of a rule.
-        support: pairs that a rule has to hold for.
-        unseen: pairs that are added to those for which a rule does not hold: rules seen seldom are trusted less.
+        support: a rule is used if it holds for at least so many pairs.
+        unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
     """
 
     kind: str = "epignn-rules"

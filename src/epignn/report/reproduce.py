@@ -213,7 +213,7 @@ def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:
     """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
     task = trained.experiment.data
     assert isinstance(task, GraphTask)
-    learnt = distil(trained.model, trained.relations, trained.experiment, task.evidence(trained.seed))
+    learnt = distil(trained.model, trained.relations, trained.experiment, task.examples()[0])
     cells = []
     for cell in record["cells"]:
         test = task.cell(cell["k"], cell["b"], per_label, trained.relations)

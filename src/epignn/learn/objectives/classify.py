@@ -29,9 +29,9 @@ class ClassifyConfig(ObjectiveConfig):
         loss: `margin` against one random other relation, `cross_entropy` against all, or `binary`: the
             cross-entropy of a yes or no for each relation by itself, whose scores are log-odds.
         margin: Δ of the margin loss.
-        temperature: scores are divided by it in either cross-entropy; above 1 it asks for sharper states.
-        random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
-            is kept, as in the published code.
+        temperature: scores are divided by it in either cross-entropy; above 1 it makes states sharper.
+        random_path: choose among shortest paths anew in every epoch, as the paper says; if false, the first found
+            is used, as in the published code.
     """
 
     loss: str = "margin"
