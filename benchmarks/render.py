@@ -373,6 +373,8 @@ def limits_table(results: Results) -> str:
         "close": ("close a chain, all pairs", "facts"),
         "mixed": ("the same with a fact `ec|ntpp` beside it", "facts"),
         "explain": ("explain the ends of a chain", "facts"),
+        "network": ("explain a pair of 300 entities", "facts"),
+        "neural": ("explain what the shipped model says of the ends of a chain", "facts"),
         "conflict": ("which facts clash, in one circle (`--algorithm partial`)", "facts"),
     }
     lines = []

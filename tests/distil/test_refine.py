@@ -88,9 +88,15 @@ def test_weights_set_to_the_calculus_answer_large_graphs(small, tmp_path):
     assert all(map(torch.equal, again.trained.model.parameters(), loaded.model.parameters()))
 
 
-def test_a_folder_of_another_run_is_kept(small, tmp_path):
+@pytest.mark.parametrize("state", [True, False])
+@pytest.mark.parametrize("ways", [QUICK, {}], ids=["taught", "set"])
+def test_the_folder_of_another_run_is_as_before(small, tmp_path, state, ways):
+    """That of the model itself, say; one that was copied has no state."""
     refine(small, tmp_path, **QUICK)
-    before = (tmp_path / WEIGHTS).read_bytes()
-    with pytest.raises(BadArgument, match="another run"):
-        refine(small, tmp_path)
-    assert (tmp_path / WEIGHTS).read_bytes() == before
+    (tmp_path / CALCULUS).write_text("mine")
+    if not state:
+        (tmp_path / STATE).unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(BadArgument, match="holds another run"):
+        refine(replace(small, config=replace(small.config, seed=7)), tmp_path, **ways)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

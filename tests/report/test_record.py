@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epignn.errors import BadFile
-from epignn.report.migrate import migrate
+from epignn.report.migrate import main, migrate
 from epignn.report.record import RECORDS, forget_peak, named_records, peak_mb, put_record, read_records
 
 
@@ -78,3 +78,17 @@ def test_records_of_an_earlier_version_are_taken_in(tmp_path):
     assert named_records(folder) == {name: {"record": name, **about, "variant": name} for name in ("a", "b")}
     assert migrate(tmp_path / "results") == {}
     assert (tmp_path / "results" / "bench_closure.json").exists()
+
+
+def test_what_cannot_be_taken_in_is_told_and_stays(tmp_path, capsys):
+    good, bad = tmp_path / "a" / "one.json", tmp_path / "b" / "two.json"
+    for path in (good, bad):
+        path.parent.mkdir()
+        path.write_text(json.dumps({"commit": "x", "python": "3", "record": ["\x1b[31m"]}))
+    bad.write_text("{" * 5000)
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    assert named_records(good.parent) == {"one": {"record": "one", "commit": "x", "python": "3"}}
+    assert bad.read_text() == "{" * 5000
+    assert main([str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err

@@ -239,7 +239,11 @@ def from_geometries(
         (precision, _rounded, "rounded to a grid of"),
     ):
         if amount:
-            shapes, kept, more = _repaired(shapely, change(shapely, shapes, amount), labels, file, True)
+            try:
+                changed = change(shapely, shapes, amount)
+            except shapely.errors.GEOSException as error:  # a grid finer than numbers are, say
+                raise BadArgument(f"borders cannot be {what} {amount:g}: {error}. Choose another one.") from error
+            shapes, kept, more = _repaired(shapely, changed, labels, file, True)
             labels = [labels[number] for number in kept]
             notes += [f"borders were {what} {amount:g}", *more]
     names_kept = tuple(labels)

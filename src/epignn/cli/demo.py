@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import SMOKE, emit_json, say, table
+from epignn.cli.output import MOST_SEED, SMOKE, emit_json, say, table
 
 FACTS = "ec(harbour, old town). ntpp(old town, city). tppi(harbour, pier). po(pier, city)"
 QUESTION = ("harbour", "city")
@@ -16,7 +16,7 @@ CELLS = [(k, b) for k in range(2, 10) for b in (1, 2, 3)]
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(help="The seed of the training run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the training run.")] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke test on little data; its figures are not to be compared.")
     ] = False,

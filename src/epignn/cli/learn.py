@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import counted, emit_json, emit_text, epochs, kept, progress, say, table, working
-from epignn.cli.workers import PANEL, RayAddress, WorkersOption
+from epignn.cli.output import MOST_SEED, counted, emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import PANEL, RayAddress, Threads, WorkersOption
 from epignn.errors import BadArgument
 from epignn.files import name_a_file
 
@@ -72,7 +72,11 @@ def train(
     out: Annotated[Path, typer.Option(help="The run folder.")] = Path("runs/model"),
     seed: Annotated[
         int,
-        typer.Option(min=0, help="The seed of initial weights, of what is held out, and of the order of training."),
+        typer.Option(
+            min=0,
+            max=MOST_SEED,
+            help="The seed of initial weights, of what is held out, and of the order of training.",
+        ),
     ] = 0,
     settings: Annotated[
         list[str],
@@ -90,7 +94,7 @@ def train(
         str, typer.Option(help="The settings to begin with: best, paper, or a .toml file.", rich_help_panel=LINKS)
     ] = "best",
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     track: Track = None,
     code: Code = [],
     workers: Annotated[
@@ -364,7 +368,9 @@ def predict(
             rich_help_panel=LINKS,
         ),
     ] = False,
-    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Answers to each question.", rich_help_panel=LINKS)
+    ] = 10,
     least: Annotated[
         float,
         typer.Option(min=0, max=1, help="Leave out answers that are less likely than this.", rich_help_panel=LINKS),

@@ -315,7 +315,7 @@ def entails(
     number: Annotated[
         int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
     ] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="Give up after so many steps of the search.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(min=0, help="Give up after so many steps of the search.")] = None,
     seconds: Seconds = None,
     memory: Memory = None,
     as_json: Json = False,

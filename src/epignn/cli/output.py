@@ -33,6 +33,8 @@ WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
 WORD = 24
 """Longer words are cut."""
+MOST_SEED = 2**32 - 1
+"""The largest seed that every library takes."""
 NARROW = 8
 """So many columns are enough for a cell of several words, which goes on in the next line."""
 
@@ -40,9 +42,8 @@ NARROW = 8
 def svg_name(path: Path | None) -> Path | None:
     """The name of a picture to be drawn as SVG; another kind of picture is refused before any work is done."""
     if path is not None and path.suffix.casefold() != ".svg":
-        raise BadArgument(
-            f"--svg draws SVG, which {path.name!r} does not end in; write {path.with_suffix('.svg')}."
-        )
+        better = path.with_suffix(".svg") if path.name else "picture.svg"
+        raise BadArgument(f"--svg draws SVG, which {path.name!r} does not end in; write {better}.")
     return path
 
 

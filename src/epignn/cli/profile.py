@@ -12,6 +12,7 @@ import typer
 from epignn.cli.learn import Code, Device
 from epignn.cli.limits import check_finite
 from epignn.cli.output import emit_json, progress, say, table
+from epignn.cli.workers import Threads
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ def profile(
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Show exact closure by the calculus, too.")] = False,
-    branches: Annotated[int, typer.Option(min=1, help="Branches b while the path length k grows.")] = 3,
-    length: Annotated[int, typer.Option(min=2, help="Path length k while the branches b grow.")] = 4,
-    longest: Annotated[int, typer.Option(min=2, help="The largest k.")] = 30,
-    widest: Annotated[int, typer.Option(min=1, help="The largest b.")] = 12,
+    branches: Annotated[int, typer.Option(min=1, max=1000, help="Branches b while the path length k grows.")] = 3,
+    length: Annotated[int, typer.Option(min=2, max=1000, help="Path length k while the branches b grow.")] = 4,
+    longest: Annotated[int, typer.Option(min=2, max=1000, help="The largest k.")] = 30,
+    widest: Annotated[int, typer.Option(min=1, max=1000, help="The largest b.")] = 12,
     problems: Annotated[
-        int, typer.Option(min=1, help="About how many test problems there are of each size.")
+        int, typer.Option(min=1, max=1_000_000, help="About how many test problems there are of each size.")
     ] = 400,
     least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that has to hold.")] = 0.95,
     floor: Annotated[
@@ -50,7 +51,7 @@ def profile(
     out: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
     record: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write all figures here.")] = None,
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     code: Code = [],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from epignn.cli.output import emit_json, epochs, kept, progress, say
+from epignn.cli.workers import Threads
 
 
 def refine(
@@ -18,10 +19,13 @@ def refine(
         bool, typer.Option("--taught", help="Teach it by examples of the calculus, instead of setting its weights.")
     ] = False,
     epochs_: Annotated[
-        int, typer.Option("--epochs", min=1, help="With --taught: for how long. An epoch has 25,600 examples.")
+        int,
+        typer.Option(
+            "--epochs", min=1, max=100_000, help="With --taught: for how long. An epoch has 25,600 examples."
+        ),
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a model of a calculus, such as RCC-8, answer rightly on much larger graphs.

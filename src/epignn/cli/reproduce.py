@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import SMOKE, emit_json, kept, progress, say, table, working
-from epignn.cli.workers import RayAddress, WorkersOption
+from epignn.cli.output import MOST_SEED, SMOKE, emit_json, kept, progress, say, table, working
+from epignn.cli.workers import RayAddress, Threads, WorkersOption
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
 from epignn.files import write_text
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 def reproduce(
     what: Annotated[str, typer.Argument(metavar="TABLE", help=f"A table: {', '.join(SUITES)}; or all.")],
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
+        int | None,
+        typer.Option(min=1, max=1000, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Only this seed; other processes may run others meanwhile.")
+        int | None,
+        typer.Option(min=0, max=MOST_SEED, help="Only this seed; other processes may run others meanwhile."),
     ] = None,
     only: Annotated[
         str | None, typer.Option(help="Only this row of the table, or the rows with these words in their names.")
@@ -63,7 +65,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE", help="Write the table here instead of showing it: .json, .csv or .md."),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from epignn.cli.learn import Track
-from epignn.cli.output import emit_json, kept, progress, say, table
+from epignn.cli.output import MOST_SEED, emit_json, kept, progress, say, table
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
@@ -24,12 +24,12 @@ def sweep(
         ),
     ],
     trials: Annotated[
-        int, typer.Option(min=1, help="How many settings to try, besides the experiment's own.")
+        int, typer.Option(min=1, max=1_000_000, help="How many settings to try, besides the experiment's own.")
     ] = 20,
     out: Annotated[
         Path | None, typer.Option(help="The folder of the study; runs/NAME-sweep if left out.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the search and of its runs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the search and of its runs.")] = 0,
     model: Annotated[
         str | None,
         typer.Option(help="The kind of model: a name, or path/to/file.py:Class for one of your own."),

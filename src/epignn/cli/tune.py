@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import emit_json, kept, say, table
+from epignn.cli.output import MOST_SEED, emit_json, kept, say, table
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
@@ -19,13 +19,13 @@ def tune(
         str, typer.Option(help="all, or names with commas between them; path/to/file.py:Class is one of your own.")
     ] = "all",
     trials: Annotated[
-        int, typer.Option(min=1, help="How many settings to try for each model, its own among them.")
+        int, typer.Option(min=1, max=1_000_000, help="How many settings to try for each model, its own among them.")
     ] = 8,
     share: Annotated[
         float, typer.Option(min=0.01, max=1, help="The share of the training graphs that a trial sees.")
     ] = 1.0,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs of every trial.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the search.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, max=100_000, help="Epochs of every trial.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the search.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record and the best settings of each go.")] = Path(
         "results/tuned"
     ),

@@ -71,22 +71,19 @@ def refine(
             or entails less than half of its training data.
     """
     found = _learnt(trained, tables)
-    make_folder(out)
-    config, kind = settings or SetsConfig(), type(trained.model)
-    model = trained.experiment.model
+    sets, kind, model = settings or SetsConfig(), type(trained.model), trained.experiment.model
     assert isinstance(model, EpiGNNConfig)
     if not taught:
         model = replace(model, dim=model.facets * max(model.size, len(trained.relations)))
-    experiment = replace(trained.experiment, model=model, objective=config, training=training)
-    objective = Sets(config, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
+    experiment = replace(trained.experiment, model=model, objective=sets)
+    objective = Sets(sets, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
     if not taught:
-        with only_one(out, "refine"):
-            return _set(
-                found, objective, RunConfig(experiment, trained.relations, trained.seed), out, record, device
-            )
-    save(found, out / CALCULUS)
-    return train(
-        experiment,
+        config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
+        make_folder(out)
+        with only_one(out, "train"):
+            return _set(found, objective, config, out, device)
+    run = train(
+        replace(experiment, training=training),
         objective,
         seed=trained.seed,
         out=out,
@@ -95,6 +92,8 @@ def refine(
         report=report,
         begin={name: SOFTER * value for name, value in trained.model.state_dict().items()},
     )
+    save(found, out / CALCULUS)  # not before: the folder may be that of another run, which is refused
+    return run
 
 
 def _learnt(trained: Trained, tables: Report) -> Distilled:
@@ -117,20 +116,17 @@ def _learnt(trained: Trained, tables: Report) -> Distilled:
     return found
 
 
-def _set(
-    found: Distilled, objective: Sets, config: RunConfig, out: Path, record: dict[str, Any] | None, device: str
-) -> Run:
+def _set(found: Distilled, objective: Sets, config: RunConfig, out: Path, device: str) -> Run:
     """The model whose weights are the calculus, in its folder."""
-    made = replace(config, digest=objective.digest(), record=record or {})
-    RunFolder(out, made)  # refuses that of another run
+    RunFolder(out, config)  # refuses that of another run
     model = build(EpiGNN, len(config.relations), config.experiment.model, config.seed)
     model.load_state_dict(weights_of(found.calculus, model.config))
     model = model.to(device_of(device)).eval()
     calibration = objective.calibrate(model)
     save(found, out / CALCULUS)
     save_tensors(out / WEIGHTS, model.state_dict())
-    save_config(out, made)
-    trained = Trained(str(out), model, made)
+    save_config(out, config)
+    trained = Trained(str(out), model, config)
     if calibration is not None:
         save_calibration(out, calibration)
         trained = replace(trained, calibrated=calibration.temperature, answers=calibration.answers)

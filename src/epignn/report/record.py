@@ -127,7 +127,7 @@ def put_records(folder: Path, records: Mapping[str, dict[str, Any]]) -> Path:
     make_folder(folder)
     path = folder / RECORDS
     with in_turn(folder):
-        kept = _lines(path) | {name: {NAME: name, **record} for name, record in records.items()}
+        kept = _lines(path) | {name: {NAME: name, **record} | {NAME: name} for name, record in records.items()}
         write_text(path, "".join(json.dumps(kept[name], ensure_ascii=False) + "\n" for name in sorted(kept)))
     return path
 
