@@ -1,4 +1,4 @@
-"""An EpiGNN beside rules: its scores are those of both, and it is trained as an EpiGNN is."""
+"""An EpiGNN beside rules and frequencies: its scores are those of all, and it is trained as an EpiGNN is."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from epignn.learn.config import load_experiment
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.run import train
 from epignn.models.epignn import EpiGNN
+from epignn.models.frequency import RelationFrequency
 from epignn.models.ruled import NO_RULE, EpiGNNRules, RuledConfig
 from epignn.models.rules import Rules, RulesConfig
 from tests.links import family
@@ -24,17 +25,19 @@ def trained(kind: str, *settings: str):
     return train(experiment, objective, seed=1).trained.model, side.graph
 
 
-def test_scores_are_those_of_the_epignn_and_the_logarithm_of_the_rules():
+def test_scores_are_those_of_the_epignn_the_rules_and_the_frequencies():
     """Each part is trained, or counted, by itself."""
-    both, graph = trained("epignn-rules", "model.trust=0.7", "training.epochs=1")
+    both, graph = trained("epignn-rules", "model.trust=0.7", "model.frequency=0.4", "training.epochs=1")
     alone, _ = trained("epignn", "training.epochs=1")
     rules = Rules(6, RulesConfig())
     rules.count([graph.edges], 0)
     relations, other = np.arange(6, dtype=np.int32), family(1, people=20).graph
-    expected = alone.scorer(other)(3, relations) + 0.7 * np.log(rules.scorer(other)(3, relations) + NO_RULE)
+    without = alone.scorer(other)(3, relations) + 0.7 * np.log(rules.scorer(other)(3, relations) + NO_RULE)
+    expected = without + 0.4 * np.log1p(RelationFrequency(other)(3, relations) / 3)
     found = both.scorer(other)(3, relations)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     assert not np.allclose(found, alone.scorer(other)(3, relations), atol=0.1)
+    assert not np.allclose(found, without, atol=0.1)
 
 
 def test_pruned_passes_have_the_rules_beside_them():
@@ -45,8 +48,8 @@ def test_pruned_passes_have_the_rules_beside_them():
     np.testing.assert_allclose(pruned, whole, rtol=1e-4, atol=1e-4)
 
 
-def test_without_trust_it_is_the_epignn():
-    both, graph = trained("epignn-rules", "model.trust=0")
+def test_without_trust_and_frequency_it_is_the_epignn():
+    both, graph = trained("epignn-rules", "model.trust=0", "model.frequency=0")
     plain = EpiGNN(6, both.config)
     plain.load_state_dict({name: value for name, value in both.state_dict().items() if "rules" not in name})
     relations = np.arange(6, dtype=np.int32)
@@ -71,9 +74,11 @@ def test_settings_are_kept_between_forms_of_a_model():
     assert load_experiment("fb237-v1", ['model.kind="nbfnet"']).objective.kind == "rank-facts"
 
 
-@pytest.mark.parametrize("wrong", ["model.trust=-1", "model.trust=nan", "model.hops=9", "model.support=0"])
+@pytest.mark.parametrize(
+    "wrong", ["model.trust=-1", "model.trust=nan", "model.frequency=-1", "model.hops=9", "model.support=0"]
+)
 def test_settings_that_mean_nothing_are_refused(wrong):
-    with pytest.raises((BadArgument, BadFile), match=r"trust|hops"):
+    with pytest.raises((BadArgument, BadFile), match=r"trust|frequency|hops"):
         load_experiment("links", [wrong])
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.data.graph import Graph, Ints, both_sides
+from epignn.data.graph import Graph, Ints
+from epignn.models.frequency import RelationFrequency
 
 Scores = NDArray[np.float32]
 
@@ -44,19 +45,6 @@ class PageRank(_ByHead):
         """(Q, V): the visits, the same for all relations."""
         scores = self.visits(head).astype(np.float32)
         return np.broadcast_to(scores, (len(relations), len(scores)))
-
-
-class RelationFrequency(_ByHead):
-    """How many facts of the relation an entity is the tail of; the head does not matter."""
-
-    def __init__(self, graph: Graph) -> None:
-        asked = both_sides(graph.facts, len(graph.relations))
-        self._counts = np.zeros((2 * len(graph.relations), len(graph.entities)), dtype=np.float32)
-        np.add.at(self._counts, (asked[:, 1], asked[:, 2]), 1)
-
-    def __call__(self, head: int, relations: Ints) -> Scores:
-        """(Q, V): the counts."""
-        return self._counts[relations]
 
 
 class Constant(_ByHead):

@@ -1,6 +1,6 @@
-"""EpiGNN beside path rules, for links: what follows from states, and what paths have shown by themselves.
+"""EpiGNN beside rules and frequencies, for links: what states tell, what paths have shown, what is likely anyway.
 
-Both are learnt from the same graph, each alone; only their scores meet.
+The EpiGNN and the rules are learnt from the same graph, each alone; only their scores meet.
 """
 
 from collections.abc import Iterable
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from epignn.data.graph import Edges, Graph, Ints
 from epignn.errors import BadArgument
 from epignn.models.api import Model, Scorer, Scores
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.models.frequency import RelationFrequency, frequencies, likelier
 from epignn.models.links import Questions
 from epignn.models.rules import Rules, RulesConfig
 
@@ -23,10 +25,11 @@ NO_RULE = 1e-3
 
 @dataclass(frozen=True)
 class RuledConfig(EpiGNNConfig):
-    """The settings of an EpiGNN for links, and of the rules beside it.
+    """The settings of an EpiGNN for links, and of rules and frequencies beside it.
 
     Attributes:
-        trust: how much the rules count in a score, by the logarithm of their confidence; 0 is the EpiGNN by itself.
+        trust: how much the rules count in a score, by the logarithm of their confidence; 0 leaves them out.
+        frequency: how much it counts in a score how often an entity is the answer to the same relation.
         hops: the length of the longest path of a rule.
         support: a rule is used if it holds for at least so many pairs.
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
@@ -35,14 +38,16 @@ class RuledConfig(EpiGNNConfig):
     kind: str = "epignn-rules"
     forward_only: bool = True
     trust: float = 1.0
+    frequency: float = 1.0
     hops: int = 3
     support: int = 2
     unseen: float = 5.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.trust < float("inf"):
-            raise BadArgument(f"trust must be 0 or more, not {self.trust}.")
+        for name in ("trust", "frequency"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise BadArgument(f"{name} must be 0 or more, not {getattr(self, name)}.")
         self.rules  # noqa: B018 - refuses what rules cannot have
 
     @property
@@ -52,9 +57,9 @@ class RuledConfig(EpiGNNConfig):
 
 
 class EpiGNNRules(EpiGNN):
-    """Scores of an EpiGNN, which are logarithms of probabilities, plus the logarithm of the confidence of rules.
+    """Scores of an EpiGNN plus the logarithms of the confidence of rules and of how often an entity is an answer.
 
-    The EpiGNN is trained as without rules; these are counted once, before its first epoch.
+    The EpiGNN is trained as without them; rules are counted once, before its first epoch.
     """
 
     Config = RuledConfig
@@ -75,22 +80,26 @@ class EpiGNNRules(EpiGNN):
 
     def rank(self, questions: Questions) -> Tensor:
         """(Q, C): scores of candidates."""
-        return super().rank(questions) + self.config.trust * (self.rules.rank(questions) + NO_RULE).log()
+        learnt = super().rank(questions)
+        rules = self.config.trust * (self.rules.rank(questions) + NO_RULE).log()
+        often = torch.from_numpy(likelier(frequencies(questions, self.relations))).to(learnt)
+        return learnt + rules + self.config.frequency * often
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph: one pass a head, and its walks."""
-        return RuledScorer(super().scorer(graph), self.rules.scorer(graph), self.config.trust)
+        return RuledScorer(super().scorer(graph), self.rules.scorer(graph), graph, self.config)
 
     def pruned_scorer(self, graph: Graph, share: float) -> Scorer:
         """The same by pruned passes; walks are never pruned."""
-        return RuledScorer(super().pruned_scorer(graph, share), self.rules.scorer(graph), self.config.trust)
+        return RuledScorer(super().pruned_scorer(graph, share), self.rules.scorer(graph), graph, self.config)
 
 
 class RuledScorer:
-    """The scores of both."""
+    """The scores of all three."""
 
-    def __init__(self, passes: Scorer, rules: Scorer, trust: float) -> None:
-        self.passes, self.rules, self.trust, self.chunk = passes, rules, trust, passes.chunk
+    def __init__(self, passes: Scorer, rules: Scorer, graph: Graph, config: RuledConfig) -> None:
+        self.passes, self.rules, self.often, self.chunk = passes, rules, RelationFrequency(graph), passes.chunk
+        self.trust, self.frequency = config.trust, config.frequency
 
     def prepare(self, heads: Ints) -> None:
         """Make the passes of some heads."""
@@ -98,5 +107,7 @@ class RuledScorer:
 
     def __call__(self, head: int, relations: Ints) -> Scores:
         """(Q, V): see `Scorer`."""
-        scores: Scores = self.passes(head, relations) + self.trust * np.log(self.rules(head, relations) + NO_RULE)
+        rules = self.trust * np.log(self.rules(head, relations) + NO_RULE)
+        often = self.frequency * likelier(self.often(head, relations))
+        scores: Scores = self.passes(head, relations) + rules + often
         return scores

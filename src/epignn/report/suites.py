@@ -217,7 +217,7 @@ def _links() -> tuple[Variant, ...]:
     for split in SPLITS:
         name = split.replace(":", "-")
         rows += [Variant(f"{split} paper", f"{name}-paper"), Variant(f"{split} best", name)]
-        rows.append(Variant(f"{split} epignn", name, tested=(("trust", 0.0),)))
+        rows.append(Variant(f"{split} epignn", name, tested=(("trust", 0.0), ("frequency", 0.0))))
         rows.append(Variant(f"{split} baselines", name, baselines=True))
     return tuple(rows)
 
