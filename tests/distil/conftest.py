@@ -10,9 +10,6 @@ from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
 from epignn.distil.orbits import Orbits
 from epignn.distil.reading import Reading
-from epignn.distil.weights import weights_of
-from epignn.models.api import build
-from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.tasks.star import generated
 
 
@@ -25,14 +22,6 @@ def table(calculus: Calculus) -> np.ndarray:
     """(R, R, R): whether c ∈ a ∘ b."""
     bits = calculus.composition_table[..., None] >> np.arange(len(calculus), dtype=np.uint64) & np.uint64(1)
     return bits.astype(bool)
-
-
-def exact_model(calculus: Calculus) -> EpiGNN:
-    """One facet, a component for each relation, a_ij uniform over the composition (as in Proposition 2)."""
-    config = EpiGNNConfig(dim=len(calculus), facets=1)
-    model = build(EpiGNN, len(calculus), config, 0)
-    model.load_state_dict(weights_of(calculus, config))
-    return model
 
 
 def exact_reading(calculus: Calculus) -> Reading:

@@ -12,7 +12,7 @@ from typing import Any
 
 from epignn.distil.calculus import Distilled
 from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save
-from epignn.distil.weights import weights_of
+from epignn.distil.weights import exact_model
 from epignn.errors import BadArgument
 from epignn.files import make_folder
 from epignn.learn.checkpoint import (
@@ -29,8 +29,8 @@ from epignn.learn.fit import Epoch
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.learn.run import Run, train
 from epignn.locks import only_one
-from epignn.models.api import build, device_of
-from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.models.api import device_of
+from epignn.models.epignn import EpiGNN
 
 CALCULUS = "calculus.toml"
 """What it has learnt, in its run folder."""
@@ -71,17 +71,16 @@ def refine(
             or entails less than half of its training data.
     """
     found = _learnt(trained, tables)
-    sets, kind, model = settings or SetsConfig(), type(trained.model), trained.experiment.model
-    assert isinstance(model, EpiGNNConfig)
-    if not taught:
-        model = replace(model, dim=model.facets * max(model.size, len(trained.relations)))
+    sets, kind = settings or SetsConfig(), type(trained.model)
+    exact = None if taught else exact_model(found.calculus, trained.model.config)
+    model = trained.experiment.model if exact is None else exact.config
     experiment = replace(trained.experiment, model=model, objective=sets)
     objective = Sets(sets, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
-    if not taught:
+    if exact is not None:
         config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
         make_folder(out)
         with only_one(out, "train"):
-            return _set(found, objective, config, out, device)
+            return _keep(exact.to(device_of(device)).eval(), found, objective, config, out)
     run = train(
         replace(experiment, training=training),
         objective,
@@ -116,12 +115,9 @@ def _learnt(trained: Trained, tables: Report) -> Distilled:
     return found
 
 
-def _set(found: Distilled, objective: Sets, config: RunConfig, out: Path, device: str) -> Run:
-    """The model whose weights are the calculus, in its folder."""
+def _keep(model: EpiGNN, found: Distilled, objective: Sets, config: RunConfig, out: Path) -> Run:
+    """Calibrate the exact model, and keep it in its folder."""
     RunFolder(out, config)  # refuses that of another run
-    model = build(EpiGNN, len(config.relations), config.experiment.model, config.seed)
-    model.load_state_dict(weights_of(found.calculus, model.config))
-    model = model.to(device_of(device)).eval()
     calibration = objective.calibrate(model)
     save(found, out / CALCULUS)
     save_tensors(out / WEIGHTS, model.state_dict())
