@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "inline.hpp"
@@ -20,6 +21,7 @@ constexpr bool HAVE_VECTORS = false;
 // SIZE is the number of components, or 0 where it is known only at run time, as `n`.
 template <typename T, int SIZE, bool VECTOR = (HAVE_VECTORS && SIZE > 0 && std::is_same<T, float>::value)>
 struct Lanes {
+  static constexpr bool VECTORS = false;
   T at[SIZE ? SIZE : MAX_SIZE];
   std::int32_t edge[SIZE ? SIZE : MAX_SIZE];
 
@@ -45,6 +47,9 @@ struct Lanes {
     for (int k = 0; k < n; ++k) at[k] += factor * other[k];
   }
   EPIGNN_INLINE void add_scaled(const Lanes& other, T factor, int n) { add_scaled(other.at, factor, n); }
+  EPIGNN_INLINE void add_product(const T* left, const T* right, int n) {
+    for (int k = 0; k < n; ++k) at[k] += left[k] * right[k];
+  }
   EPIGNN_INLINE void scale(T factor, int n) {
     for (int k = 0; k < n; ++k) at[k] *= factor;
   }
@@ -56,6 +61,7 @@ struct Lanes {
 #if defined(__GNUC__)
 template <int SIZE>
 struct Lanes<float, SIZE, true> {
+  static constexpr bool VECTORS = true;
   typedef float Vector __attribute__((vector_size(SIZE * 4)));
   typedef std::int32_t Edges __attribute__((vector_size(SIZE * 4)));
   typedef Vector Unaligned __attribute__((aligned(4), may_alias));
@@ -81,28 +87,53 @@ struct Lanes<float, SIZE, true> {
   EPIGNN_INLINE void multiply(const Lanes& other, int) { at *= other.at; }
   EPIGNN_INLINE void add_scaled(const float* other, float factor, int) { at += read(other) * factor; }
   EPIGNN_INLINE void add_scaled(const Lanes& other, float factor, int) { at += other.at * factor; }
+  EPIGNN_INLINE void add_product(const float* left, const float* right, int) { at += read(left) * read(right); }
   EPIGNN_INLINE void scale(float factor, int) { at *= factor; }
   EPIGNN_INLINE void at_least(float least, int) { at = at > least ? at : Vector{} + least; }
 };
 #endif
 
+#if defined(__GNUC__)
+// Both halves of a vector put together, and so on, to one number: far fewer steps follow one another than lane by lane.
+template <int SIZE, typename Join>
+EPIGNN_INLINE float fold(const typename Lanes<float, SIZE>::Vector& values, const Join& join) {
+  if constexpr (SIZE == 4) {
+    return join(join(values[0], values[2]), join(values[1], values[3]));
+  } else {
+    typedef typename Lanes<float, SIZE / 2>::Vector Half;
+    Half low, high;
+    std::memcpy(&low, &values, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&values) + sizeof low, sizeof low);
+    return fold<SIZE / 2>(join(low, high), join);
+  }
+}
+#endif
+
 template <typename T, int SIZE>
 EPIGNN_INLINE T sum(const Lanes<T, SIZE>& lanes, int n) {
-  T total = 0;
-  for (int k = 0; k < n; ++k) total += lanes.at[k];
-  return total;
+  if constexpr (Lanes<T, SIZE>::VECTORS) {
+    return fold<SIZE>(lanes.at, [](const auto& a, const auto& b) { return a + b; });
+  } else {
+    T total = 0;
+    for (int k = 0; k < n; ++k) total += lanes.at[k];
+    return total;
+  }
 }
 
 template <typename T, int SIZE>
 EPIGNN_INLINE T largest(const Lanes<T, SIZE>& lanes, int n) {
-  T top = lanes.at[0];
-  for (int k = 1; k < n; ++k) top = std::max<T>(top, lanes.at[k]);
-  return top;
+  if constexpr (Lanes<T, SIZE>::VECTORS) {
+    return fold<SIZE>(lanes.at, [](const auto& a, const auto& b) { return a > b ? a : b; });
+  } else {
+    T top = lanes.at[0];
+    for (int k = 1; k < n; ++k) top = std::max<T>(top, lanes.at[k]);
+    return top;
+  }
 }
 
-// target[k] += factor * other[k]
-template <typename T, int SIZE>
-EPIGNN_INLINE void accumulate(T* target, const T* other, T factor, int n) {
+// target[k] += factor * other[k]; `other` is an array, or lanes
+template <typename T, int SIZE, typename Other>
+EPIGNN_INLINE void accumulate(T* target, const Other& other, T factor, int n) {
   Lanes<T, SIZE> lanes;
   lanes.load(target, n);
   lanes.add_scaled(other, factor, n);
@@ -137,8 +168,10 @@ EPIGNN_INLINE void multiply_scaled(Lanes<T, SIZE>& product, Lanes<T, SIZE>& fact
 // From the gradient of a normalised state to that of what was pooled (min) or of its logarithm (product).
 template <typename T, int SIZE>
 EPIGNN_INLINE void unnormalise(const T* state, const T* grad, bool minimum, T total, T* back, int n) {
-  T inner = 0;
-  for (int k = 0; k < n; ++k) inner += grad[k] * state[k];
+  Lanes<T, SIZE> products;
+  products.fill(T(0), n);
+  products.add_product(grad, state, n);
+  const T inner = sum<T, SIZE>(products, n);
   for (int k = 0; k < n; ++k)
     back[k] = total == 0 ? T(0) : (grad[k] - inner) * (minimum ? T(1) / total : state[k]);
 }
