@@ -98,7 +98,7 @@ def adam(model: EpiGNN) -> torch.optim.Optimizer:
 
 
 def fused_step(experiment: Experiment, objective: Classify, number: int) -> dict[str, float]:
-    """Median milliseconds of a training step as users have it, in one call of the kernels; the first ones warm up."""
+    """Median milliseconds of a training step in one call of the kernels, as users have it; the first warm up."""
     model = build(EpiGNN, objective.outputs, experiment.model, 0)
     fused = FusedSteps.of(model, objective, adam(model), experiment.training, Alone())
     assert fused is not None
@@ -190,8 +190,8 @@ def measure(chosen: Options) -> dict[str, dict[str, float]]:
     figures["step_published"] = {"milliseconds": PUBLISHED_STEP_MS}
     print(
         f"  a training step of {BATCH} graphs: {fused:.2f} ms in one call; by kernels between which torch works "
-        f"{native:.2f} ms, {native / fused:.1f} times; plain torch {plain:.0f} ms, {plain / fused:.0f} times; published "
-        f"code {PUBLISHED_STEP_MS:.0f} ms, {PUBLISHED_STEP_MS / fused:.0f} times"
+        f"{native:.2f} ms, {native / fused:.1f} times; plain torch {plain:.0f} ms, {plain / fused:.0f} times; "
+        f"published code {PUBLISHED_STEP_MS:.0f} ms, {PUBLISHED_STEP_MS / fused:.0f} times"
     )
     figures["profile"] = profile(model, graphs, 30 if chosen.quick else 300)
     whole = sum(figures["profile"].values())

@@ -159,7 +159,7 @@ EPIGNN_INLINE void unpool_product(const BackwardPass<T>& p, std::int32_t v, std:
     Lanes<T, SIZE> message;
     message.compose(p.from + sender.source, p.matrices + sender.block, n);
     for (int k = 0; k < n; ++k)
-      if (message.at[k] > FLOOR<T>) sender.spread(k, grad_log[k] / message.at[k]);
+      if (message[k] > FLOOR<T>) sender.spread(k, grad_log[k] / message[k]);
     sender.done();
   }
 }

@@ -44,9 +44,9 @@ template <typename T, int SIZE>
 EPIGNN_INLINE void read_graphs(const Readout& r, const T* ahead, const T* back, const T* table, T* result,
                                std::int32_t* chosen, T* total, std::int32_t first, std::int32_t last) {
   const int n = SIZE ? SIZE : r.size;
-  for (std::int32_t g = first; g < last; ++g) {
-    const std::int32_t candidates = r.path_offset[g + 1] - r.path_offset[g] + 2;
-    for (std::int32_t f = 0; f < r.facets; ++f) {
+  for (std::int32_t f = 0; f < r.facets; ++f) {  // outside, so that the table of a facet stays at hand
+    for (std::int32_t g = first; g < last; ++g) {
+      const std::int32_t candidates = r.path_offset[g + 1] - r.path_offset[g] + 2;
       const T* const facet_table = table + std::int64_t{f} * n * n * n;
       const std::int64_t at = (std::int64_t{g} * r.facets + f) * n;
       Lanes<T, SIZE> pooled, value;
@@ -109,9 +109,9 @@ EPIGNN_INLINE void unread_graphs(const Readout& r, const T* ahead, const T* back
                                  const T* grad, T* grad_ahead, T* grad_back, std::int32_t first, std::int32_t last) {
   const int n = SIZE ? SIZE : r.size;
   const bool minimum = r.pooling == Pooling::min;
-  for (std::int32_t g = first; g < last; ++g) {
-    const std::int32_t candidates = r.path_offset[g + 1] - r.path_offset[g] + 2;
-    for (std::int32_t f = 0; f < r.facets; ++f) {
+  for (std::int32_t f = 0; f < r.facets; ++f) {  // outside, so that the table of a facet stays at hand
+    for (std::int32_t g = first; g < last; ++g) {
+      const std::int32_t candidates = r.path_offset[g + 1] - r.path_offset[g] + 2;
       const std::int64_t at = (std::int64_t{g} * r.facets + f) * n;
       T inner[SIZE ? SIZE : MAX_SIZE];
       unnormalise<T, SIZE>(result + at, grad + at, minimum, total[std::int64_t{g} * r.facets + f], inner, n);
@@ -130,7 +130,7 @@ EPIGNN_INLINE void unread_graphs(const Readout& r, const T* ahead, const T* back
         value_of<T, SIZE>(one, table + std::int64_t{f} * n * n * n, value, n);
         Meeting<T, SIZE> meeting(one, grad_ahead, grad_back, n);
         for (int k = 0; k < n; ++k)
-          if (value.at[k] > FLOOR<T>) meeting.spread(turned, f, k, inner[k] / value.at[k]);
+          if (value[k] > FLOOR<T>) meeting.spread(turned, f, k, inner[k] / value[k]);
         meeting.done();
       }
     }

@@ -127,6 +127,7 @@ void TrainingStep<T>::begin(const Graphs& graphs, const std::int64_t* chosen, st
   const Shape& shape = s_.shape;
   batch_.take(graphs, chosen, count);
   label_.resize(count);
+  counts_.resize(count);
   for (std::int32_t c = 0; c < count; ++c) label_[c] = graphs.label[chosen[c]];
   learnt_of(shape, parameters_[0].value, parameters_[1].value, learnt_);
   ahead_.matrices = learnt_.ahead.data();
@@ -183,57 +184,86 @@ bool TrainingStep<T>::judge(Part& part, const T* state, std::int64_t label, std:
 }
 
 template <typename T>
-void TrainingStep<T>::pass(Direction& d, std::int32_t graph, std::int32_t start) {
-  d.start(graph, start);
-  passes_.forward(d.messages, d.matrices, d.states.data(), d.chosen.data(), d.total.data(), true, graph, graph + 1);
+void TrainingStep<T>::pass(Direction& d, const std::vector<std::int32_t>& start, std::int32_t first,
+                           std::int32_t last) {
+  for (std::int32_t g = first; g < last; ++g) d.start(g, start[g]);
+  passes_.forward(d.messages, d.matrices, d.states.data(), d.chosen.data(), d.total.data(), true, first, last);
 }
 
-// Graph by graph, all that belongs to one while it is at hand.
+// act(first, last) on runs of graphs whose loss has a gradient.
+template <typename T>
+template <typename Act>
+void TrainingStep<T>::each_run(std::int32_t first, std::int32_t last, const Act& act) const {
+  for (std::int32_t g = first; g < last; ++g) {
+    const std::int32_t from = g;
+    while (g < last && counts_[g]) ++g;
+    if (from < g) act(from, g);
+  }
+}
+
+template <typename T>
+void TrainingStep<T>::pass_back(Direction& d, std::vector<T>& grad_matrices, std::int32_t first, std::int32_t last) {
+  each_run(first, last, [&](std::int32_t from, std::int32_t to) {
+    passes_.backward(d.messages, d.matrices, d.transposed.data(), d.states.data(), d.chosen.data(), d.total.data(),
+                     d.grad.data(), grad_matrices.data(), from, to);
+  });
+}
+
+// From the coefficients of scores to the gradient of a state, which is written, and of relation vectors.
+template <typename T>
+void TrainingStep<T>::unscore(Part& part, const T* state, T* grad) const {
+  const std::size_t width = s_.shape.width();
+  std::fill(grad, grad + width, T(0));
+  for (std::int32_t r = 0; r < s_.shape.relations; ++r) {
+    const T factor = part.scores[r];
+    if (factor == 0) continue;
+    const T* const vector = learnt_.vectors.data() + r * width;
+    T* const sums = part.vectors.data() + r * width;
+    for (std::size_t c = 0; c < width; ++c) {
+      grad[c] += factor * vector[c];
+      sums[c] += factor * part.logs[c];
+    }
+  }
+  for (std::size_t c = 0; c < width; ++c) grad[c] = state[c] >= T(LOG_FLOOR) ? grad[c] / state[c] : T(0);
+}
+
 template <typename T>
 void TrainingStep<T>::learn(Part& part, std::int32_t first, std::int32_t last) {
-  const Shape& shape = s_.shape;
-  const std::int64_t width = std::int64_t(shape.width());
-  part.vectors.assign(shape.vectors(), T(0));
-  part.table.assign(shape.table(), T(0));
-  part.ahead.assign(shape.matrices(), T(0));
-  part.back.assign(shape.matrices(), T(0));
-  part.logs.resize(width);
-  part.scores.resize(shape.relations);
-  part.loss = 0;
-  const Turned<T> turned{kij_.data(), kji_.data(), part.table.data()};
-  for (std::int32_t g = first; g < last; ++g) {
-    pass(ahead_, g, batch_.head[g]);
-    const T* state = ahead_.result() + batch_.tail[g] * width;
-    if (!s_.forward_only) {
-      pass(back_, g, batch_.tail[g]);
-      readouts_.read(readout_, ahead_.result(), back_.result(), learnt_.table.data(), result_.data(), chosen_.data(),
-                     total_.data(), g, g + 1);
-      state = result_.data() + g * width;
-    }
-    if (!judge(part, state, label_[g], s_.loss == Loss::margin ? other_[g] : 0)) continue;
-    T* const grad = s_.forward_only ? ahead_.grad.data() + batch_.tail[g] * width : result_grad_.data() + g * width;
-    std::fill(grad, grad + width, T(0));
-    for (std::int32_t r = 0; r < shape.relations; ++r) {
-      const T factor = part.scores[r];
-      if (factor == 0) continue;
-      const T* const vector = learnt_.vectors.data() + r * width;
-      T* const sums = part.vectors.data() + r * width;
-      for (std::int64_t c = 0; c < width; ++c) {
-        grad[c] += factor * vector[c];
-        sums[c] += factor * part.logs[c];
-      }
-    }
-    for (std::int64_t c = 0; c < width; ++c) grad[c] = state[c] >= T(LOG_FLOOR) ? grad[c] / state[c] : T(0);
-    if (!s_.forward_only) {
-      readouts_.unread(readout_, ahead_.result(), back_.result(), learnt_.table.data(), turned, result_.data(),
-                       chosen_.data(), total_.data(), result_grad_.data(), ahead_.grad.data(), back_.grad.data(), g,
-                       g + 1);
-      passes_.backward(back_.messages, back_.matrices, back_.transposed.data(), back_.states.data(),
-                       back_.chosen.data(), back_.total.data(), back_.grad.data(), part.back.data(), g, g + 1);
-    }
-    passes_.backward(ahead_.messages, ahead_.matrices, ahead_.transposed.data(), ahead_.states.data(),
-                     ahead_.chosen.data(), ahead_.total.data(), ahead_.grad.data(), part.ahead.data(), g, g + 1);
+  const std::size_t width = s_.shape.width();
+  const bool both = !s_.forward_only;
+  pass(ahead_, batch_.head, first, last);
+  if (both) {
+    pass(back_, batch_.tail, first, last);
+    readouts_.read(readout_, ahead_.result(), back_.result(), learnt_.table.data(), result_.data(), chosen_.data(),
+                   total_.data(), first, last);
   }
+  for (std::int32_t g = first; g < last; ++g) {
+    const T* const state = both ? result_.data() + g * width : ahead_.result() + batch_.tail[g] * width;
+    T* const grad = both ? result_grad_.data() + g * width : ahead_.grad.data() + batch_.tail[g] * width;
+    counts_[g] = judge(part, state, label_[g], other_ ? other_[g] : 0);
+    if (counts_[g]) unscore(part, state, grad);
+  }
+  if (both) {
+    const Turned<T> turned{kij_.data(), kji_.data(), part.table.data()};
+    each_run(first, last, [&](std::int32_t from, std::int32_t to) {
+      readouts_.unread(readout_, ahead_.result(), back_.result(), learnt_.table.data(), turned, result_.data(),
+                       chosen_.data(), total_.data(), result_grad_.data(), ahead_.grad.data(), back_.grad.data(), from,
+                       to);
+    });
+    pass_back(back_, part.back, first, last);
+  }
+  pass_back(ahead_, part.ahead, first, last);
+}
+
+template <typename T>
+void TrainingStep<T>::Part::begin(const Shape& shape) {
+  vectors.assign(shape.vectors(), T(0));
+  table.assign(shape.table(), T(0));
+  ahead.assign(shape.matrices(), T(0));
+  back.assign(shape.matrices(), T(0));
+  logs.resize(shape.width());
+  scores.resize(shape.relations);
+  loss = 0;
 }
 
 // The gradients of all parts, in their order, as those of the parameters.
@@ -291,8 +321,11 @@ double TrainingStep<T>::operator()(const Graphs& graphs, const std::int64_t* cho
   parts_.resize(PARTS);
   threads = std::clamp(threads, 1, parts);
   const auto work = [&](int thread) {
-    for (std::int32_t p = thread; p < parts; p += threads)
-      learn(parts_[p], std::int32_t(std::int64_t{count} * p / parts), std::int32_t(std::int64_t{count} * (p + 1) / parts));
+    for (std::int32_t p = thread; p < parts; p += threads) {
+      const auto bound = [&](std::int32_t of) { return std::int32_t(std::int64_t{count} * of / parts); };
+      parts_[p].begin(s_.shape);
+      learn(parts_[p], bound(p), bound(p + 1));
+    }
   };
   std::vector<std::thread> others;
   for (int t = 1; t < threads; ++t) others.emplace_back(work, t);

@@ -80,13 +80,18 @@ class TrainingStep {
   // Gradients of some graphs of a batch, and their loss. Matrices and table stand as the kernels want them.
   struct Part {
     std::vector<T> vectors, table, ahead, back;
-    std::vector<T> logs, scores;
+    std::vector<T> logs, scores;  // of one graph
     double loss;
+    void begin(const Shape& shape);
   };
 
   void begin(const Graphs& graphs, const std::int64_t* chosen, std::int32_t count);
   void learn(Part& part, std::int32_t first, std::int32_t last);
-  void pass(Direction& direction, std::int32_t graph, std::int32_t start);
+  void pass(Direction& d, const std::vector<std::int32_t>& start, std::int32_t first, std::int32_t last);
+  template <typename Act>
+  void each_run(std::int32_t first, std::int32_t last, const Act& act) const;
+  void pass_back(Direction& d, std::vector<T>& grad_matrices, std::int32_t first, std::int32_t last);
+  void unscore(Part& part, const T* state, T* grad) const;
   bool judge(Part& part, const T* state, std::int64_t label, std::int64_t other);
   void add_up(std::size_t parts);
   void update(double rate);
@@ -104,6 +109,7 @@ class TrainingStep {
   std::vector<std::int32_t> chosen_;
   std::vector<std::int64_t> label_;
   const std::int64_t* other_ = nullptr;
+  std::vector<char> counts_;  // by graph: whether its loss has a gradient
   std::vector<Part> parts_;
 };
 

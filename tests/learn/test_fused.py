@@ -1,4 +1,4 @@
-"""Fused training steps: those of the plain loop within rounding, whatever they cover, and the same on any threads."""
+"""Fused training steps: those of the plain loop within rounding, and the same bits on any number of threads."""
 
 from dataclasses import replace
 
@@ -151,14 +151,14 @@ def test_the_gradient_equals_finite_differences(loss, stars):
             for step in (1e-6, -1e-6):
                 model.load_state_dict(before)
                 parameter.data.view(-1)[at] += step
-                losses.append(float(objective.loss(model, batch)))
+                losses.append(objective.loss(model, batch).item())
             assert 10 * float(moment.view(-1)[at]) == pytest.approx((losses[0] - losses[1]) / 2e-6, abs=1e-7)
 
 
 def test_the_number_of_threads_changes_no_bit(stars):
     settings = EpiGNNConfig(dim=16, facets=2, **SHARP)
     objective = objective_of(stars, settings, loss="cross_entropy")
-    assert int(objective.train.edge_offset[-1]) > 1024  # several parts
+    assert int(objective.train.edge_offset[-1]) > 512  # several parts
     alone, *others = (first_moments(objective, settings, torch.float32, threads)[0] for threads in (1, 2, 3, 7))
     for moments in others:
         assert all(torch.equal(one, other) for one, other in zip(alone, moments, strict=True))

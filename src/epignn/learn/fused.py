@@ -1,8 +1,7 @@
 """Training steps of an EpiGNN on labelled graphs, each in one call of the compiled kernels.
 
-A step is that of the plain loop, `objective.loss` and torch's AdamW, within rounding; tests compare them. Weights and
-the moments of AdamW stay in the memory of torch, so that all else sees no difference. `FusedSteps.of` is the one place
-that chooses.
+A step is that of the plain loop, `objective.loss` and torch's AdamW, within rounding; tests compare them. Weights
+and the moments of AdamW stay in the memory of torch, so that all else sees no difference. `FusedSteps.of` chooses.
 """
 
 from collections.abc import Iterator
