@@ -42,13 +42,19 @@ BUILDS = {
             "tests/formats/test_raw.py",
             "tests/models/test_compiled.py",
             "tests/models/test_links.py",
+            "tests/learn/test_fused.py",
         ),
         "memory or interrupt or bounded",
     ),
     "thread": Build(
         "libtsan.so",
         {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=66 halt_on_error=1"},
-        ("tests/test_threads.py", "tests/models/test_compiled.py", "tests/models/test_links.py"),
+        (
+            "tests/test_threads.py",
+            "tests/models/test_compiled.py",
+            "tests/models/test_links.py",
+            "tests/learn/test_fused.py",
+        ),
         "memory or processes",
     ),
 }

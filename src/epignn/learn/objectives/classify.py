@@ -44,6 +44,20 @@ class ClassifyConfig(ObjectiveConfig):
             raise BadArgument(f"loss must be margin, cross_entropy or binary, not {self.loss!r}.")
 
 
+class Lesson(NamedTuple):
+    """An epoch of graphs.
+
+    Attributes:
+        graphs: all of them.
+        order: (G) in which they are learnt.
+        other: (G) in that order, a relation other than the right one for each, if the loss asks for it.
+    """
+
+    graphs: Any
+    order: Tensor
+    other: Tensor | None
+
+
 class Step(NamedTuple):
     """The graphs of a step, and a relation other than the right one for each, if the loss asks for it."""
 
@@ -96,20 +110,27 @@ class Classify:
         """Of all graphs, their questions and labels."""
         return self._digest
 
-    def batches(self, size: int, seed: int, epoch: int) -> Iterator[Step]:
+    def lesson(self, seed: int, epoch: int) -> Lesson:
         """All training graphs in a random order."""
         rng = np.random.default_rng([seed, epoch])
-        shuffled = self.train.select(torch.from_numpy(rng.permutation(len(self.train))))
-        if self.config.random_path and isinstance(shuffled, GraphBatch):
-            shuffled = repath(shuffled, rng)
-        others = torch.Generator().manual_seed(seed * 100_003 + epoch)
+        graphs, order = self.train, torch.from_numpy(rng.permutation(len(self.train)))
+        if self.config.random_path and isinstance(graphs, GraphBatch):
+            graphs, order = repath(graphs.select(order), rng), torch.arange(len(order))
+        other = None
+        if self.config.loss == "margin":
+            generator = torch.Generator().manual_seed(seed * 100_003 + epoch)
+            step = torch.randint(1, self.outputs, order.shape, generator=generator)
+            other = (graphs.label[order] + step) % self.outputs
+        return Lesson(graphs, order, other)
+
+    def batches(self, size: int, seed: int, epoch: int) -> Iterator[Step]:
+        """The steps of a lesson."""
+        graphs, order, others = self.lesson(seed, epoch)
+        shuffled = graphs.select(order) if graphs is self.train else graphs  # else in order already
         for first in range(0, len(shuffled), size):
-            graphs = shuffled.slice(first, min(first + size, len(shuffled)))
-            other = None
-            if self.config.loss == "margin":
-                step = torch.randint(1, self.outputs, graphs.label.shape, generator=others)
-                other = ((graphs.label + step) % self.outputs).to(self.device)
-            yield Step(graphs.to(self.device), other)
+            last = min(first + size, len(shuffled))
+            other = None if others is None else others[first:last].to(self.device)
+            yield Step(shuffled.slice(first, last).to(self.device), other)
 
     def loss(self, model: Model, batch: Step) -> Tensor:
         """The mean loss of the graphs of a step."""
