@@ -539,6 +539,17 @@ def verified_table(results: Results) -> str:
     return markdown(columns, lines)
 
 
+def ceilings_table(results: Results) -> str:
+    """What labels determine: how far clashes among them let anybody come."""
+    record = results.bench("ceilings")
+    columns = ["problems", "rows of one answer", "best by clashes", "labels of frequent training walks that agree"]
+    rows = [
+        [name, *(f"{row[key]:.3f}" if key in row else "" for key in ("one_answer", "clashes", "often"))]
+        for name, row in record["figures"].items()
+    ]
+    return f"{markdown(columns, rows)}\n\n{_machine(record)}"
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -571,6 +582,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "graphlog-table": suite_table("graphlog"),
     "families-table": suite_table("families"),
     "worlds-table": suite_table("worlds"),
+    "ceilings-table": ceilings_table,
     "paths-table": suite_table("paths"),
     "differences-table": suite_table("differences"),
     "kgc-table": kgc_table,

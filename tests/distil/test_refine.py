@@ -7,12 +7,14 @@ import torch
 
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
-from epignn.distil.refine import CALCULUS, TRAINING, refine
+from epignn.data.kin_rules import ambiguous_by_rules
+from epignn.distil.refine import CALCULUS, TRAINING, refine, training_of
 from epignn.errors import BadArgument
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
 from epignn.learn.evaluate import scores
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.models.epignn import EpiGNN
+from epignn.tasks.families import walks
 from epignn.tasks.star import generated
 
 pytestmark = pytest.mark.numeric
@@ -63,9 +65,27 @@ def test_it_resumes_to_the_same_bits(small, tmp_path):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "killed" / file).read_bytes()
 
 
-def test_models_of_no_calculus_are_refused(small, tmp_path):
-    with pytest.raises(BadArgument, match="not trained on a calculus"):
-        refine(load_model("kinship"), tmp_path / "out")
+def test_longer_walks_teach_a_model_of_rules(tmp_path, monkeypatch):
+    """Walks through families, of twice as many steps as it was trained on, become likelier."""
+    monkeypatch.setattr("epignn.distil.refine.WALKS", 700)
+    monkeypatch.setattr("epignn.distil.refine.LONGEST", 12)
+    trained = load_model("kinship")
+    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=300))
+    trained = replace(trained, config=replace(trained.config, experiment=experiment))
+    run = refine(trained, tmp_path, training=replace(training_of(trained), epochs=2))
+    graphs = walks(12, 100, 6)
+    graphs = graphs.select(~ambiguous_by_rules(graphs))
+    assert graphs.relations == trained.relations
+
+    def far(model: EpiGNN) -> float:
+        batch = EpiGNN.prepare(graphs, model.config)
+        return torch.nn.functional.cross_entropy(model.scores(batch), batch.label).item()
+
+    assert far(run.trained.model) < 0.8 * far(trained.model)
+    assert far(load_model(str(tmp_path)).model) == far(run.trained.model)
+
+
+def test_what_is_no_calculus_is_refused(small, tmp_path):
     ignorant = EpiGNN(8, small.model.config)
     ignorant.load_state_dict({name: torch.zeros_like(value) for name, value in ignorant.state_dict().items()})
     with pytest.raises(BadArgument, match="no calculus that could refine it"):

@@ -1,4 +1,4 @@
-"""`epignn refine`: a model made exact by the calculus distilled from it. Torch is loaded only when it runs."""
+"""`epignn refine`: a model made exact by what it has learnt, or taught by it. Torch is loaded only when it runs."""
 
 import sys
 from pathlib import Path
@@ -20,26 +20,27 @@ def refine(
     ] = False,
     epochs_: Annotated[
         int,
-        typer.Option(
-            "--epochs", min=1, max=100_000, help="With --taught: for how long. An epoch has 25,600 examples."
-        ),
+        typer.Option("--epochs", min=1, max=100_000, help="Where it is taught: for how long."),
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
     threads: Threads = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Make a model of a calculus, such as RCC-8, answer rightly on much larger graphs.
+    """Make a model answer rightly on much larger graphs than it was trained on.
 
     What the model has learnt is distilled into a calculus first, as by `epignn distil`. The weights are then set to
     this calculus, so that the model knows after each step exactly which relations are possible. With --taught it
     learns this from examples instead, and comes close. Nothing else is used: neither other graphs nor the true
     calculus. The result is a run folder like any other, with the calculus in it.
+
+    Relations such as kinship belong to no calculus. A model of these is always taught, by longer walks, which are
+    made of its training walks and keep their labels.
     """
     from dataclasses import replace
 
     import torch
 
-    from epignn.distil.refine import CALCULUS, TRAINING
+    from epignn.distil.refine import CALCULUS, training_of
     from epignn.distil.refine import refine as refined
     from epignn.learn.checkpoint import load_model
     from epignn.report.record import circumstances
@@ -56,7 +57,7 @@ def refine(
             trained,
             out,
             taught=taught,
-            training=replace(TRAINING, epochs=epochs_),
+            training=replace(training_of(trained), epochs=epochs_),
             device=device,
             record=record,
             tables=tables,
@@ -64,11 +65,12 @@ def refine(
         )
     learnt = out / CALCULUS
     if as_json:
-        emit_json({"model": model, "out": str(out), "calculus": str(learnt), "epochs": len(run.history)})
+        told = {"calculus": str(learnt)} if learnt.exists() else {}
+        emit_json({"model": model, "out": str(out), **told, "epochs": len(run.history)})
         return
-    if taught and run.ended_before:
+    if run.history and run.ended_before:
         say(f"{out}: this run had ended already; --epochs with a larger number extends it")
-    how = "taught by" if taught else "set to"
-    say(f"{out}: a model of {len(run.trained.relations)} relations, {how} {learnt}")
+    how = f"{'taught by' if taught else 'set to'} {learnt}" if learnt.exists() else "taught by longer walks"
+    say(f"{out}: a model of {len(run.trained.relations)} relations, {how}")
     if run.calibration:
         say(f"{out}: {run.calibration}")

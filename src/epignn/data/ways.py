@@ -24,13 +24,13 @@ def problems(data: Dataset) -> list[tuple[tuple[Walk, ...], int]]:
     """The walks of every graph, different ones once each, and its label; a graph may have none."""
     columns = (data.edge_source.tolist(), data.edge_target.tolist(), data.edge_label.tolist())
     offset, straight = data.edge_offset.tolist(), in_order(data).tolist()
-    found = []
+    found: list[tuple[tuple[Walk, ...], int]] = []
     for g, (head, tail, label) in enumerate(
         zip(data.query_head.tolist(), data.query_tail.tolist(), data.label.tolist(), strict=True)
     ):
         sources, targets, relations = (column[offset[g] : offset[g + 1]] for column in columns)
         if straight[g]:
-            walks = (tuple(relations),) if 1 < len(relations) <= LONGEST else ()
+            walks: tuple[Walk, ...] = (tuple(relations),) if 1 < len(relations) <= LONGEST else ()
         else:
             walks = _paths(list(zip(sources, targets, relations, strict=True)), head, tail)
         found.append((walks, label))

@@ -1,8 +1,8 @@
 """From a calculus to weights: the way back from distilling, by the construction of the paper's Proposition 2.
 
 One facet has a component for each relation, a relation's vector is certain of its own, and a_ij is spread evenly
-over what i ∘ j allows. A component of a state is zero then, but for rounding, where directional closure excludes its
-relation.
+over what i ∘ j allows. A component of a state is zero then, but for rounding, where directional closure excludes
+its relation.
 """
 
 from dataclasses import replace
@@ -28,6 +28,7 @@ def exact_model(calculus: Calculus, like: EpiGNNConfig) -> EpiGNN:
     bits = calculus.composition_table[..., None] >> np.arange(count, dtype=np.uint64) & np.uint64(1)
     possible = torch.from_numpy(bits.astype(bool)[np.ix_(order[1:], order, order)])
     model = build(EpiGNN, count, config, 0)
+    assert isinstance(model, EpiGNN)
     with torch.no_grad():
         model.relation_RFK.fill_(-SURE)
         model.relation_RFK[torch.from_numpy(order), 0, torch.arange(count)] = 0

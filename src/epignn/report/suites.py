@@ -32,7 +32,8 @@ class Variant:
         experiment: which one.
         settings: what differs from it.
         tested: settings of the model that differ when it is tested.
-        refined: how the model was refined, if it was, by the calculus distilled from it: `exact` or `taught`.
+        refined: how the model was refined, if it was, by the calculus distilled from it: `exact` or `taught`; where
+            there is no calculus, by longer walks: `taught`.
         baselines: not a model of its own, but scorers of links that learn nothing.
         epochs: at most so many are trained, where a table asks all rows for fewer; no limit if 0.
         folder: what its run folder begins with, where several tables test the same runs.
@@ -234,6 +235,7 @@ CLUTRR_23_ROWS = {
     "epignn mul": "EpiGNN-mul (paper, on version 9b2173cf)",
 }
 SHORT = ('data.task="clutrr:089907f8"',)
+FAMILIES = ('data.task="families"', "data.per_label=4000")
 _ABLATION_ROWS, _ABLATION_PAPER = _ablations()
 _UNCONSTRAINED_ROWS, _UNCONSTRAINED_PAPER = _unconstrained()
 
@@ -329,7 +331,10 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
         ),
         "families": Suite(
             "Generated families, trained on 2 to 4 hops",
-            (Variant("families", "clutrr", ('data.task="families"', "data.per_label=4000")),),
+            (
+                Variant("families", "clutrr", FAMILIES),
+                Variant("families, refined", "clutrr", FAMILIES, refined="taught", folder="families"),
+            ),
             tuple((k, 0) for k in (5, 10, 20, 50, 100)), 200, MappingProxyType({}), distil=True,
         ),
         "beyond-counting": Suite(
