@@ -16,6 +16,7 @@ from epignn.errors import BadArgument, BadFile
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.locks import in_turn
+from epignn.report.shape import misfit
 from epignn.version import __version__
 
 RECORDS = "records.jsonl"
@@ -137,6 +138,19 @@ def read_records(folder: Path, pattern: str = "*") -> list[dict[str, Any]]:
     return [record for name, record in named_records(folder).items() if fnmatchcase(name, pattern)]
 
 
+def run_records(folder: Path) -> list[dict[str, Any]]:
+    """The records of a folder that holds those of a table: all of them are of runs.
+
+    Raises:
+        BadFile: one is not.
+    """
+    found = named_records(folder)
+    for name, record in found.items():
+        if "variant" not in record:
+            raise BadFile(f"the record {name!r} names no variant: it is none of a run.", str(folder / RECORDS))
+    return list(found.values())
+
+
 def named_records(folder: Path) -> dict[str, dict[str, Any]]:
     """The records of a folder by their names, in the order of these.
 
@@ -165,5 +179,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
             raise BadFile(told, str(path), number, error.column) from error
         if not isinstance(record, dict) or not isinstance(record.get(NAME), str):
             raise BadFile(f"not a record: it has no name ({NAME!r}). Remove the line.", str(path), number)
+        if wrong := misfit(record):
+            raise BadFile(f"not a record of a run: {wrong}. Remove the line, and run again.", str(path), number)
         found[record[NAME]] = record
     return found
