@@ -119,7 +119,7 @@ def test_a_run_that_no_table_could_show_is_told(tmp_path, change):
     put_record(tmp_path, "a", RUN)
     assert run_records(tmp_path) == [{"record": "a", **RUN}]
     (tmp_path / RECORDS).write_text(json.dumps({"record": "a", **RUN, **change}) + "\n")
-    with pytest.raises(BadFile, match=f"{RECORDS}:1.*not a record of a run"):
+    with pytest.raises(BadFile, match=f"{RECORDS}: 'a' is not a record of a run"):
         run_records(tmp_path)
 
 

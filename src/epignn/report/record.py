@@ -146,8 +146,9 @@ def run_records(folder: Path) -> list[dict[str, Any]]:
     """
     found = named_records(folder)
     for name, record in found.items():
-        if "variant" not in record:
-            raise BadFile(f"the record {name!r} names no variant: it is none of a run.", str(folder / RECORDS))
+        if wrong := misfit(record):
+            told = f"{name!r} is not a record of a run: {wrong}. Remove the line, and run again."
+            raise BadFile(told, str(folder / RECORDS))
     return list(found.values())
 
 
@@ -179,7 +180,5 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
             raise BadFile(told, str(path), number, error.column) from error
         if not isinstance(record, dict) or not isinstance(record.get(NAME), str):
             raise BadFile(f"not a record: it has no name ({NAME!r}). Remove the line.", str(path), number)
-        if wrong := misfit(record):
-            raise BadFile(f"not a record of a run: {wrong}. Remove the line, and run again.", str(path), number)
         found[record[NAME]] = record
     return found

@@ -57,14 +57,14 @@ CELL: Mapping[str, Kind] = MappingProxyType(
 
 
 def misfit(record: Mapping[str, Any]) -> str:
-    """What of a record is not as a run writes it; empty where all is, or it names no variant."""
+    """What of a record is not as a run writes it; empty where all is."""
     if "variant" not in record:
-        return ""
+        return "it names no variant"
     cells = record.get("cells", [] if "figures" in record else None)
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         return "a run has cells"
-    if cells and not {"seed", "experiment"} <= set(record) and not record.get("outside"):
-        return "a run has a seed and an experiment"
+    if cells and "seed" not in record:
+        return "a run has a seed"
     wrong = [key for key, kind in RUN.items() if key in record and not kind(record[key])]
     wrong += [key for cell in cells for key, kind in CELL.items() if key in cell and not kind(cell[key])]
     if wrong:
