@@ -108,7 +108,7 @@ def records(folder: Path) -> None:
     names = ["new"] if (folder / "a").exists() else ["one", "two", "new"]
     (folder / "a").mkdir(exist_ok=True)
     for name in names:
-        told = {"commit": "x", "python": "3", "variant": name}
+        told = {"commit": "x", "python": "3", "figure": name}
         (folder / "a" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -118,7 +118,8 @@ OPTIONS = _each("""
     reproduce rcc8 --report --results ODD
     tune ODD --models ODD
     demo --seed ODD --out ODD/ODD
-    serve --port ODD --host ODD
+    serve --port ODD --host 192.0.2.1
+    serve --port 70000 --host ODD
     info --json
     generate calculus ODD --out OUT
     generate calculus rcc8 --k ODD --b 1 --per-label 1 --out OUT
@@ -158,7 +159,7 @@ WHOLE = _each("""
     settings rcc8
     serve --port 70000
     info
-    demo --seed -1
+    demo --quick
     generate calculus point --k 2 --b 1 --per-label 1 --out OUT --overwrite
     generate families --k 2 --per-k 1 --out OUT --overwrite
     generate world --train 1 --valid 1 --test 1 --rules 5 --pairs 3 --out OUT --overwrite

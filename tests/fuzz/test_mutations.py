@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import resource
 import shutil
 import time
 import zipfile
@@ -19,7 +20,7 @@ from typer.main import get_command
 from epignn.cli.app import app
 from tests.cli.conftest import epignn  # noqa: F401
 from tests.fuzz.commands import OPTIONS, RECORDS, RUNS, WHOLE, commands, filled
-from tests.fuzz.held import held
+from tests.fuzz.held import MEMORY, held
 from tests.fuzz.make_corpus import CORPUS
 
 SECONDS = float(os.environ.get("EPIGNN_FUZZ_SECONDS", "25"))
@@ -98,6 +99,9 @@ def tries(epignn, tmp_path, monkeypatch, request):  # noqa: F811
     """Run commands until the time of a part is over: at least a few, however slow the machine is."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EPIGNN_DATA", str(tmp_path / "none"))
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (2 * MEMORY, before[1]))  # more than held, not all
+    request.addfinalizer(lambda: resource.setrlimit(resource.RLIMIT_DATA, before))
 
     def run(make, parts=PARTS):
         rng, end, tried = random.Random(f"{SEED} {request.node.name}"), time.process_time() + SECONDS / parts, 0

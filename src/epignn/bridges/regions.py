@@ -116,7 +116,8 @@ def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter
     for arc in document.get("arcs", []):
         points = np.array([point[:2] for point in arc], dtype=np.float64)
         if transform:  # points are integers, each relative to the one before
-            points = np.cumsum(points, axis=0) * transform["scale"] + transform["translate"]
+            with np.errstate(all="ignore"):  # a region of what is no number is told later
+                points = np.cumsum(points, axis=0) * transform["scale"] + transform["translate"]
         arcs.append(points.tolist())
 
     def line(numbers: list[int]) -> list[list[float]]:

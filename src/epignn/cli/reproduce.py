@@ -183,10 +183,10 @@ def _show(
 ) -> dict[str, Any]:
     """A table from its records, as plain values."""
     from epignn.report.models import ALL, kinds_of, suite_of_models
-    from epignn.report.record import read_records
+    from epignn.report.record import run_records
 
     folder, suite, asked = results / (f"{one.name}-quick" if quick else one.name), one.suite, one.asked
-    recorded = read_records(folder)
+    recorded = run_records(folder)
     rows_asked = {variant.name for variant in asked.variants}
     shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
     if only is None:

@@ -205,7 +205,7 @@ class Plan:
 
 def _took(row: Row, recorded: Mapping[str, Record]) -> tuple[float, float] | None:
     """Seconds that training and testing took in earlier runs of a row, whatever their seed."""
-    same = [one for one in recorded.values() if one["variant"] == row.variant.name]
+    same = [one for one in recorded.values() if one.get("variant") == row.variant.name]
     timed = [one for one in same if "training_seconds" in one]
     if not timed:
         return None
