@@ -372,7 +372,7 @@ def limits_table(results: Results) -> str:
     about = {
         "pair": ("close a chain, one pair of it (`--query`)", "facts"),
         "close": ("close a chain, all pairs", "facts"),
-        "mixed": ("the same with a fact `ec|ntpp` beside it", "facts"),
+        "mixed": ("the same with a fact `ec\\|ntpp` beside it", "facts"),
         "explain": ("explain the ends of a chain", "facts"),
         "network": ("explain a pair of 300 entities", "facts"),
         "neural": ("explain what the shipped model says of the ends of a chain", "facts"),

@@ -26,7 +26,7 @@ def held(epignn: Callable[..., Ran], words: Sequence[str], out: Path, told: obje
     assert "\x1b" not in ran.out + ran.err, said
     assert seconds < LONGEST and peak < MEMORY, (*said, seconds, peak)
     if ran.code == BAD_INPUT:
-        assert ran.err.count("error: ") == 1 or "Error" in ran.err, said
+        assert f"\n{ran.err}".count("\nerror: ") == 1 or "Error" in ran.err, said
     elif "--json" in words:
         json.loads(ran.out)
     for path in out.parent.glob(f"{out.name}.*"):

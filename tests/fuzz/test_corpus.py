@@ -100,6 +100,7 @@ def test_settings(epignn, tmp_path, setting, message):  # noqa: F811
         ("generate world --mean-nodes nan --out OUT", "a world's mean_nodes must be from 1 to 10,000"),
         (f"generate families --k {'9' * 40} --out OUT", "k must be at most 1,000"),
         (f"generate calculus rcc8 --k 2 --b 1 --per-label {'9' * 40} --out OUT", "per_label must be at most"),
+        (f"generate calculus rcc8 --k 2 --b 1 --shards {'9' * 40} --out OUT", "shards must be at most"),
         (f"profile rcc8 --length {'9' * 20}", "--length"),
     ],
 )

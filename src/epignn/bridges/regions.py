@@ -25,6 +25,8 @@ from epignn.files import foreign, load_json, most_bytes, read_text, readable, re
 
 MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 """What a document raises whose parts are not what they should be."""
+BEYOND_NUMBERS = np.errstate(all="ignore")
+"""Of a corner that is no number, or far beyond all maps, what comes is told as broken."""
 SLIVER = 1e-6
 """Of two regions that overlap in a smaller share of the smaller one, it is said that their borders may be rough."""
 
@@ -106,6 +108,7 @@ def _json(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     return found
 
 
+@BEYOND_NUMBERS
 def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter[str]) -> list[dict[str, Any]]:
     """The features of a TopoJSON document: borders are arcs that neighbours share, so that they fit exactly."""
     objects = document.get("objects", {})
@@ -116,8 +119,7 @@ def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter
     for arc in document.get("arcs", []):
         points = np.array([point[:2] for point in arc], dtype=np.float64)
         if transform:  # points are integers, each relative to the one before
-            with np.errstate(all="ignore"):  # a region of what is no number is told later
-                points = np.cumsum(points, axis=0) * transform["scale"] + transform["translate"]
+            points = np.cumsum(points, axis=0) * transform["scale"] + transform["translate"]
         arcs.append(points.tolist())
 
     def line(numbers: list[int]) -> list[list[float]]:
@@ -192,6 +194,7 @@ READERS: MappingProxyType[str, Callable[[Path, str, Counter[str]], list[Feature]
 # -- relations --
 
 
+@BEYOND_NUMBERS
 def from_geometries(
     geometries: Any,
     names: Sequence[str] | str = "",
@@ -290,8 +293,7 @@ def _repaired(
 
 def _rounded(shapely: Any, shapes: Any, grid: float) -> Any:
     """Regions with all corners on a grid."""
-    with np.errstate(all="ignore"):  # of a corner that is no number; what comes of it is told as broken
-        return shapely.set_precision(shapes, grid)
+    return shapely.set_precision(shapes, grid)
 
 
 def _snapped(shapely: Any, shapes: Any, near: float) -> Any:

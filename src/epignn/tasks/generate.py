@@ -70,8 +70,8 @@ def generate(
         EpignnError: a problem is not proved; that is a mistake in this package.
     """
     cells = list(product(dict.fromkeys(k), dict.fromkeys(b)))
-    names = {cell: _names(calculus, cell, prefix, shards) for cell in cells}
     _check(cells, per_label, seed, shards)
+    names = {cell: _names(calculus, cell, prefix, shards) for cell in cells}
     about = {
         "epignn": __version__,
         "calculus": calculus.name,
