@@ -134,7 +134,8 @@ struct Steps {
           change.load(grad.table.data() + at, int(n));
           for (std::int64_t r = 0; r < s.relations; ++r) {
             const std::int64_t facet = (r * s.facets + f) * n;
-            const T *const ahead = grad.ahead.data() + (facet + i) * n, *const back = grad.back.data() + (facet + j) * n;
+            const T* const ahead = grad.ahead.data() + (facet + i) * n;
+            const T* const back = grad.back.data() + (facet + j) * n;
             change.add_scaled(ahead, learnt.vectors[facet + j], int(n));
             change.add_scaled(back, learnt.vectors[facet + i], int(n));
             add_product(on_right + (r * n + j) * n, row, ahead);

@@ -8,19 +8,9 @@ namespace epignn {
 namespace {
 
 constexpr std::int32_t PARTS = 4;
-constexpr std::int32_t EDGES = 256;       // that a part is worth having for
-constexpr double LOG_FLOOR = 1e-10;       // smallest probability whose logarithm is taken
-constexpr double CLIP_EPSILON = 1e-6;     // as torch adds to a norm
-
-void take_edges(const std::int32_t* offset, const std::int32_t* other, const std::int32_t* label, std::int32_t node,
-                std::int32_t nodes, std::int32_t shift, Collated::Edges& to) {
-  const std::int32_t first = offset[node], moved = std::int32_t(to.other.size()) - first;
-  for (std::int32_t v = node + 1; v <= node + nodes; ++v) to.offset.push_back(offset[v] + moved);
-  for (std::int32_t e = first; e < offset[node + nodes]; ++e) {
-    to.other.push_back(other[e] + shift);
-    to.label.push_back(label[e]);
-  }
-}
+constexpr std::int32_t EDGES = 256;    // that a part is worth having for
+constexpr double LOG_FLOOR = 1e-10;    // smallest probability whose logarithm is taken
+constexpr double CLIP_EPSILON = 1e-6;  // as torch adds to a norm
 
 template <typename T>
 void add(const std::vector<T>& from, std::vector<T>& to) {
@@ -42,34 +32,6 @@ T dot(const T* left, const T* right, std::size_t size) {
 }
 
 }  // namespace
-
-void Collated::take(const Graphs& from, const std::int64_t* chosen, std::int32_t count) {
-  for (Edges* edges : {&in, &out}) {
-    edges->offset.assign(1, 0);
-    edges->other.clear();
-    edges->label.clear();
-  }
-  node_offset.assign(1, 0);
-  path_offset.assign(1, 0);
-  for (auto* list : {&head, &tail, &path_node}) list->clear();
-  depth = count ? 0 : 1;
-  acyclic = true;
-  for (std::int32_t c = 0; c < count; ++c) {
-    const std::int64_t g = chosen[c];
-    const std::int32_t node = from.node_offset[g], nodes = from.node_offset[g + 1] - node;
-    const std::int32_t shift = node_offset.back() - node;
-    take_edges(from.in_offset, from.in_source, from.in_label, node, nodes, shift, in);
-    take_edges(from.out_offset, from.out_target, from.out_label, node, nodes, shift, out);
-    head.push_back(from.head[g] + shift);
-    tail.push_back(from.tail[g] + shift);
-    for (std::int32_t p = from.path_offset[g]; p < from.path_offset[g + 1]; ++p)
-      path_node.push_back(from.path_node[p] + shift);
-    path_offset.push_back(std::int32_t(path_node.size()));
-    node_offset.push_back(node_offset.back() + nodes);
-    depth = std::max(depth, from.depth[g]);
-    acyclic = acyclic && from.acyclic[g];
-  }
-}
 
 template <typename T>
 TrainingStep<T>::TrainingStep(const StepSettings& settings, const Parameter<T>& relation,
@@ -136,10 +98,14 @@ void TrainingStep<T>::begin(const Graphs& graphs, const std::int64_t* chosen, st
   back_.matrices = learnt_.back.data();
   back_.begin(batch_, true, s_);
   turn(shape.facets, shape.size, learnt_.table.data(), kij_.data(), kji_.data());
-  readout_ = Readout{shape.facets,         shape.size,
-                     count,                s_.pooling,
-                     batch_.head.data(),   batch_.tail.data(),
-                     batch_.path_offset.data(), batch_.path_node.data()};
+  readout_ = Readout{shape.facets,
+                     shape.size,
+                     count,
+                     s_.pooling,
+                     batch_.head.data(),
+                     batch_.tail.data(),
+                     batch_.path_offset.data(),
+                     batch_.path_node.data()};
   result_.resize(count * shape.width());
   result_grad_.resize(result_.size());
   chosen_.resize(result_.size());

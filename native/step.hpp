@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collate.hpp"
 #include "learnt.hpp"
 #include "propagate.hpp"
 #include "readout.hpp"
@@ -24,30 +25,6 @@ struct StepSettings {
   Loss loss;
   double margin, temperature;
   double clip, decay, beta1, beta2, epsilon;
-};
-
-// All graphs of a data set; see src/epignn/models/batch.py.
-struct Graphs {
-  const std::int32_t* node_offset;
-  const std::int32_t *in_offset, *in_source, *in_label;
-  const std::int32_t *out_offset, *out_target, *out_label;
-  const std::int32_t *head, *tail;
-  const std::int64_t* label;
-  const std::int32_t *path_offset, *path_node;
-  const std::int32_t* depth;
-  const bool* acyclic;
-};
-
-// Those of a batch, numbered anew.
-struct Collated {
-  struct Edges {
-    std::vector<std::int32_t> offset, other, label;
-  };
-  std::vector<std::int32_t> node_offset, head, tail, path_offset, path_node;
-  Edges in, out;
-  std::int32_t depth;
-  bool acyclic;
-  void take(const Graphs& from, const std::int64_t* chosen, std::int32_t count);
 };
 
 // Values, both moments and the number of steps, in the memory of torch.
