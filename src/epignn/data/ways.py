@@ -29,11 +29,10 @@ def problems(data: Dataset) -> list[tuple[tuple[Walk, ...], int]]:
         zip(data.query_head.tolist(), data.query_tail.tolist(), data.label.tolist(), strict=True)
     ):
         sources, targets, relations = (column[offset[g] : offset[g + 1]] for column in columns)
-        if straight[g]:
-            walks: tuple[Walk, ...] = (tuple(relations),) if 1 < len(relations) <= LONGEST else ()
+        if not straight[g]:
+            found.append((_paths(list(zip(sources, targets, relations, strict=True)), head, tail), label))
         else:
-            walks = _paths(list(zip(sources, targets, relations, strict=True)), head, tail)
-        found.append((walks, label))
+            found.append(((tuple(relations),) if 1 < len(relations) <= LONGEST else (), label))
     return found
 
 

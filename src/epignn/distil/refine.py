@@ -99,7 +99,7 @@ def refine(
         with only_one(out, "train"):
             return _keep(exact.to(device_of(device)).eval(), found, objective, config, out)
     run = train(
-        replace(experiment, training=training),
+        replace(experiment, training=training or TRAINING),
         objective,
         seed=trained.seed,
         out=out,
