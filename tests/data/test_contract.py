@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from epignn.data.contract import Contractions, contractions, counted, forms, judged, needed, said, used
+from epignn.data.contract import Contractions, contractions, counted, forms, guessed, judged, needed, said, used
 from epignn.data.ways import problems
 from epignn.formats.readers import read_graphs, vocabulary
 
@@ -95,6 +95,14 @@ def test_bodies_that_shorter_ones_explain_are_not_needed():
     weights = {(A, B): {C: 0.9}, (C, D): {E: 0.9}, (A, B, D): {E: 0.9}, (A, B, A): {D: 0.9}, (B, D, B): {A: 0.9}}
     assert needed(weights) == {body: weights[body] for body in weights if body != (A, B, D)}
     assert needed({**weights, (A, B, D): {A: 0.9}})[A, B, D] == {A: 0.9}  # shorter ones bring it to another
+
+
+def test_a_pair_without_a_name_is_guessed_from_longer_bodies():
+    """A, B, C comes to D as E, C does; and C, A, B to A as C, E does: so A, B may be E, and serves in E, B too."""
+    weights = {(A, B, C): {D: 0.9}, (E, C): {D: 0.9}, (C, A, B): {A: 0.8}, (C, E): {A: 0.9}, (E, B): {C: 0.9}}
+    assert guessed(weights) == {(A, B): {E: 2 / 6}}
+    assert answers(weights | guessed(weights), (A, B, B)).keys() == {C}
+    assert guessed({(A, B, C): {D: 0.9}, (A, B): {C: 0.9}, (E, C): {D: 0.9}}) == {}
 
 
 def test_of_several_walks_the_one_that_explains_the_label_counts():

@@ -10,7 +10,8 @@ and of all ways to contract a walk the one counts whose weights have the largest
 the share of the label among the walks that show it, counting two more walks against it. Then what it does on walks
 that are held out is weighed with that: every walk of three edges or more is contracted without what it says itself,
 and each contraction that is used has been right or wrong once more. In the end it falls by a tenth for every edge
-that the walks have more than what is contracted, since what such walks say depends on other contractions.
+that the walks have more than what is contracted, since what such walks say depends on other contractions. Pairs of
+which nothing is known are guessed, in the end, from longer bodies that have them as a part.
 """
 
 import math
@@ -32,6 +33,8 @@ BEFORE = 3.0
 """The share of a label counts as so many walks that were held out, and as those that are the body itself."""
 NEAR = 0.5
 """Answers whose products differ by at most this, in logarithms, are as good as each other."""
+FEW = 6
+"""Relations of the longest bodies by which pairs are guessed."""
 TRUST = 0.9
 """What is left of a weight with every edge more of the walks that show it."""
 LEAST = 0.001
@@ -237,8 +240,33 @@ def _near(answers: Mapping[int, Made]) -> list[int]:
     return [answer for answer, made in answers.items() if made.cost <= best + NEAR]
 
 
+def guessed(weights: Weights) -> Weights:
+    """What pairs of relations that come to nothing may be, going by longer bodies that have them as a part.
+
+    If a, b, c comes to d, and so does e, c, then a, b may be e. The weight is half of the share of such bodies that
+    say so, counting one more against it: a guess answers where nothing else does.
+    """
+    known = Contractions(weights)
+    relations = sorted({relation for body in weights for relation in body})
+    votes, asked = Votes(), Counter[Walk]()
+    for body, heads in needed(weights).items():
+        head = max(heads, key=heads.__getitem__)
+        for at in range(len(body) - 1 if 2 < len(body) <= FEW else 0):
+            pair = body[at : at + 2]
+            if pair not in weights:
+                asked[pair] += 1
+                for relation in relations:
+                    form = (*body[:at], relation, *body[at + 2 :])
+                    if head in known.chart(form)[0, len(form)]:
+                        votes.setdefault(pair, Counter())[relation] += 1
+    return {
+        pair: {relation: times / (2 * asked[pair] + 2) for relation, times in seen.items()}
+        for pair, seen in votes.items()
+    }
+
+
 def contractions(problems: Iterable[tuple[tuple[Walk, ...], int]], word: Weights | None = None) -> Said:
-    """What walks come to, by all problems; see `counted` and `said`."""
+    """What walks come to, by all problems; see `counted` and `said`. What is guessed has no votes."""
     votes = counted(problems)
     found = said(votes, word)
     weights = judged(found.weights, votes)
@@ -246,4 +274,4 @@ def contractions(problems: Iterable[tuple[tuple[Walk, ...], int]], word: Weights
         body: {head: TRUST ** found.more[body] * weight for head, weight in heads.items()}
         for body, heads in weights.items()
     }
-    return found._replace(weights=trusted)
+    return found._replace(weights=trusted | guessed(trusted))

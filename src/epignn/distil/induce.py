@@ -7,6 +7,7 @@ so are these with the third, and so on. Only its definition concludes an invente
 shows has half of the model's probability for its weight.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,7 +95,7 @@ def _rules(relations: tuple[str, ...], shown: Weights, said: Said, probability: 
                 number[body[:end]] = len(names)
                 found.append(Rule(number[body[: end - 1]], body[end - 1], len(names), 1.0))
                 names.append("∘".join(relations[r] for r in body[:end]))
-        seen = said.votes[body]
+        seen = said.votes.get(body, Counter())
         for head, weight in kept.items():
             found.append(
                 Rule(
@@ -103,7 +104,7 @@ def _rules(relations: tuple[str, ...], shown: Weights, said: Said, probability: 
                     head,
                     round(weight, 4),
                     support=seen[head],
-                    confidence=round(seen[head] / seen.total(), 4),
+                    confidence=round(seen[head] / max(seen.total(), 1), 4),
                     model=round(float(probability[body][head]), 4) if len(body) == 2 else 0.0,
                 )
             )
