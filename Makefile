@@ -33,7 +33,7 @@ fuzz: $(VENV)/installed-dev
 
 # The kernels once more, built to stop at the first access out of bounds, undefined operation or race of threads.
 sanitize: $(VENV)/installed-dev
-	$(BIN)/python -m pip install --quiet nanobind
+	$(BIN)/python -m pip install --quiet nanobind cmake
 	$(BIN)/python tests/sanitize.py
 
 # Known faults of what is installed, and its licences.

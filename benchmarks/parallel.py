@@ -28,7 +28,7 @@ from epignn.workers import run, workers_of
 from record import options, save
 
 GRAPHS = ("data.per_label=40", "data.k=[2, 3, 4]", "data.b=[1, 2, 3]")
-EDGES = ('model.kind="edge-transformer"', "model.dim=64")
+EDGES = ('model.kind="edge-transformer"', "model.width=64")
 WIDE = ("facts=4000", "model.dim=256", "model.facets=64")
 SIZES: dict[str, tuple[str, tuple[str, ...], int]] = {
     "epignn, RCC-8, 128 graphs a step": ("rcc8", GRAPHS, 128),

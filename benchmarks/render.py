@@ -18,12 +18,13 @@ from typing import Any
 
 from epignn.calculus import CALCULI, load
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.learn.settings import all_settings
+from epignn.learn.settings import Setting, all_settings
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
+    CHANGED,
     Measure,
     Record,
     accuracy,
@@ -97,19 +98,19 @@ def headlines(results: Results) -> str:
     lines = []
     for suite, variant, cell, task, paper in HEADLINES:
         recorded = by_variant(SUITES[suite], results.runs(suite))
-        runs, refined = recorded[variant], recorded.get(f"{variant}, refined", [])
+        runs, exact = recorded[variant], recorded.get(f"{variant}, exact", [])
 
         def told(measure: Measure, runs: list[Record] = runs, suite: str = suite, cell: str = cell) -> str:
             return f"{mean(figures(SUITES[suite], run, measure)[cell] for run in runs):.3f}" if runs else ""
 
         published = [figure for name, figure in SUITES[suite].paper.items() if paper and name.startswith(paper)]
         shown = f"{mean(published):.{2 + (len(published) > 1)}f}" if published else ""
-        seeds = f"{len(runs)}" if len(refined) in (0, len(runs)) else f"{len(runs)}, refined {len(refined)}"
-        lines.append([task, told(accuracy), told(accuracy, refined), told(distilled), shown, seeds])
+        seeds = f"{len(runs)}" if len(exact) in (0, len(runs)) else f"{len(runs)}, refined {len(exact)}"
+        lines.append([task, told(accuracy), told(accuracy, exact), told(distilled), shown, seeds])
     columns = [
         "task, trained on small graphs",
         "the model",
-        "refined by what it learnt",
+        "set to what it learnt",
         "exact reasoning with what it learnt",
         "paper",
         "seeds",
@@ -172,7 +173,11 @@ def kgc_table(results: Results) -> str:
     from epignn.report.links import rows as kgc_rows
 
     runs = results.runs("kgc")
-    return "\n\n".join([markdown(*kgc_rows(runs)), *uncommitted_note(runs)])
+    columns, lines = kgc_rows(runs)
+    marked = any(
+        line[columns.index("seeds")].endswith(CHANGED) for line in lines
+    )  # peers have a table of their own
+    return "\n\n".join([markdown(columns, lines), *(uncommitted_note(runs) if marked else [])])
 
 
 def kgc_protocols(results: Results) -> str:
@@ -311,7 +316,8 @@ def words_table(name: str) -> Callable[[Results], str]:
         several = [
             f"`{word}` stands for {' or '.join(meant.split('|'))}" for word, meant in unions(calculus).items()
         ]
-        cells = [[f"`{cell}`" if c < 2 else cell for c, cell in enumerate(line)] for line in lines]
+        code = [column in ("relation", "picture") for column in columns]
+        cells = [[f"`{cell}`" if as_is else cell for as_is, cell in zip(code, line, strict=True)] for line in lines]
         table = markdown(columns, cells).replace("---:", "---")
         return f"{table}\n\n{'; '.join(several)}." if several else table
 
@@ -319,14 +325,21 @@ def words_table(name: str) -> Callable[[Results], str]:
 
 
 def settings_tables(results: Results) -> str:
-    """Every setting, a table for each class that holds some."""
-    parts = []
+    """Every setting, a table for each class that holds some; what one shares with an earlier one is told once."""
+    parts: list[str] = []
+    told: dict[str, list[Setting]] = {}
     for what, entries in all_settings().items():
-        lines = [
-            [f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in entries
-        ]
-        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---")
-        parts.append(f"## {what.replace(' ', ': ', 1)}\n\n{table}")
+        title, part = what.replace(" ", ": ", 1), what.split()[0]
+        alike = {other: set(entries) & set(told[other]) for other in told if other.startswith(f"{part}:")}
+        base = max(alike, key=lambda other: len(alike[other]), default="")
+        told[title] = entries
+        shared = alike.get(base, set()) if len(alike.get(base, ())) > 1 else set()
+        own = [s for s in entries if s not in shared]
+        lines = [[f"`{s.key}`", f"`{s.default}`" if s.default else "", s.meaning.replace("|", "or")] for s in own]
+        table = markdown(["setting", "default", "meaning"], lines).replace("---:", "---") if own else ""
+        named = ", ".join(f"`{s.key.partition('.')[2]}`" for s in entries if s in shared)
+        also = f"As in *{base}*: {named}." if shared else ""
+        parts.append("\n\n".join(filter(None, [f"## {title}", also, table])))
     return "\n\n".join(parts)
 
 
@@ -343,12 +356,13 @@ def calibration_sentence(results: Results) -> str:
 def model_sentence(results: Results) -> str:
     record = results.bench("model")
     figures = record["figures"]
-    native, plain, published = (
-        figures[f"step_{kind}"]["milliseconds"] for kind in ("native", "numpy", "published")
+    fused, native, plain, published = (
+        figures[f"step_{kind}"]["milliseconds"] for kind in ("fused", "native", "numpy", "published")
     )
     return (
-        f"A training step of 128 graphs takes {native:.2f} ms by the compiled kernels, {plain:.0f} ms by plain "
-        f"torch; the published code took {published:.0f} ms. Inference at k = 9, b = 3: "
+        f"A training step of 128 graphs takes {fused:.2f} ms in one call of the compiled kernels, {native:.2f} ms "
+        f"by kernels between which torch works, {plain:.0f} ms by plain torch; the published code took "
+        f"{published:.0f} ms. Inference at k = 9, b = 3: "
         f"{figures['inference_k9_b3']['graphs_per_second']:,.0f} graphs a second. {_machine(record)}"
     )
 
@@ -358,8 +372,10 @@ def limits_table(results: Results) -> str:
     about = {
         "pair": ("close a chain, one pair of it (`--query`)", "facts"),
         "close": ("close a chain, all pairs", "facts"),
-        "mixed": ("the same with a fact `ec|ntpp` beside it", "facts"),
+        "mixed": ("the same with a fact `ec\\|ntpp` beside it", "facts"),
         "explain": ("explain the ends of a chain", "facts"),
+        "network": ("explain a pair of 300 entities", "facts"),
+        "neural": ("explain what the shipped model says of the ends of a chain", "facts"),
         "conflict": ("which facts clash, in one circle (`--algorithm partial`)", "facts"),
     }
     lines = []
@@ -523,6 +539,17 @@ def verified_table(results: Results) -> str:
     return markdown(columns, lines)
 
 
+def ceilings_table(results: Results) -> str:
+    """What labels determine: how far clashes among them let anybody come."""
+    record = results.bench("ceilings")
+    columns = ["problems", "rows of one answer", "best by clashes", "labels of frequent training walks that agree"]
+    rows = [
+        [name, *(f"{row[key]:.3f}" if key in row else "" for key in ("one_answer", "clashes", "often"))]
+        for name, row in record["figures"].items()
+    ]
+    return f"{markdown(columns, rows)}\n\n{_machine(record)}"
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -555,6 +582,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "graphlog-table": suite_table("graphlog"),
     "families-table": suite_table("families"),
     "worlds-table": suite_table("worlds"),
+    "ceilings-table": ceilings_table,
     "paths-table": suite_table("paths"),
     "differences-table": suite_table("differences"),
     "kgc-table": kgc_table,

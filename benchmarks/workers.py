@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 from epignn.calculus import load
-from epignn.calculus.network import Network
 from epignn.data.dataset import Dataset
 from epignn.data.graph import Graph, Side
 from epignn.data.prove import prove
@@ -40,6 +39,7 @@ from epignn.tasks.generate import generate
 from epignn.tasks.own import read
 from epignn.workers import Workers, run, workers_of
 
+from networks import random_boxes
 from record import options, save
 
 SHARDS = 8
@@ -51,14 +51,11 @@ def works(folder: Path, quick: bool) -> dict[str, Work]:
     """What is measured, by name; each is called with workers and an empty folder."""
     rcc8, rng = load("rcc8"), np.random.default_rng(0)
     scale = 1 if quick else 8
-    facts = [
-        [(str(i), str(rcc8.relations[rng.integers(8)]), str(i + 1)) for i in range(60)] for _ in range(60 * scale)
-    ]
-    networks = [Network.of(rcc8, some) for some in facts]
+    networks = [random_boxes(60 * scale, 10 * scale, seed) for seed in range(5 * scale)]
     checked = folder / "checked"
-    generate(rcc8, [6], [3], 100 * scale, 1, checked, shards=SHARDS)
+    generate(rcc8, [6], [3], 600 * scale, 1, checked, shards=SHARDS)
     files = sorted(checked.glob("*.csv.gz"))
-    settings = ("data.per_label=20", f"training.epochs={scale}", "training.starts=1")
+    settings = ("data.per_label=100", f"training.epochs={scale}", "training.starts=1")
     graph = _graph(400 * scale, 4_000 * scale, rng)
     links = _links(graph, folder / "run")
     model = load_model("rcc8")
@@ -66,14 +63,13 @@ def works(folder: Path, quick: bool) -> dict[str, Work]:
 
     def made(workers: Workers, out: Path) -> object:
         proved = partial(prove, calculus=rcc8)
-        return generate(rcc8, [9], [3], 80 * scale, 0, out, proved, shards=SHARDS, workers=workers)
+        return generate(rcc8, [9], [3], 250 * scale, 0, out, proved, shards=SHARDS, workers=workers)
 
     def check(workers: Workers, out: Path) -> object:
         return run(workers, check_file, [Asked(file, rcc8, "closure") for file in files]).all()
 
     def close(workers: Workers, out: Path) -> object:
-        parts = [networks[first : first + 10] for first in range(0, len(networks), 10)]
-        return run(workers, run_several, [Several(p, "closure", None, "", "auto") for p in parts]).all()
+        return run(workers, run_several, [Several([one], "closure", None, "", "auto") for one in networks]).all()
 
     def trials(workers: Workers, out: Path) -> object:
         return run(workers, run_trial, [Trial("x", "rcc8-paper", settings, seed=s) for s in range(4)]).all()
@@ -117,7 +113,7 @@ def _links(graph: Graph, out: Path) -> Links:
 
 def _examples(folder: Path, scale: int) -> Dataset:
     rcc8 = load("rcc8")
-    generate(rcc8, [2, 3], [2], 20 * scale, 2, folder / "examples")
+    generate(rcc8, [2, 3, 4], [1, 2, 3], 100 * scale, 2, folder / "examples")
     return Dataset.concat([read(file, "rcc8", rcc8.relations) for file in (folder / "examples").glob("*.gz")])
 
 

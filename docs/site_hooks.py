@@ -8,6 +8,7 @@ import click
 import griffe
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +57,7 @@ def commands() -> str:
         )
         rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:
-            parts.append("| | |\n| --- | --- |\n" + "\n".join(rows) + "\n")
+            parts.append("| | what it says |\n| --- | --- |\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
 
 
@@ -96,14 +97,31 @@ def reference() -> str:
             "solve",
             "entails",
             "minimal_labels",
+            "Answer",
+            "Entailment",
         ],
-        "Reasoners": ["Exact", "Learnt", "Neural"],
+        "Facts that come and go": ["Incremental"],
+        "Reasoners": ["Exact", "Learnt", "Neural", "Reasoner", "Statements"],
+        "Links": ["Links"],
         "Other worlds": ["from_geometries", "from_intervals", "from_networkx", "read_rdf"],
-        "Data": ["Dataset", "Score", "score"],
+        "Data": [
+            "Dataset",
+            "Score",
+            "score",
+            "to_columns",
+            "from_columns",
+            "pyg_loader",
+            "pyg_batch",
+            "to_pyg",
+            "from_pyg",
+        ],
         "Errors": ["EpignnError", "BadArgument", "BadCalculus", "BadFile", "UnknownName"],
     }
     import epignn
 
+    told = {"CALCULI", "__version__", *(name for names in parts.values() for name in names)}
+    if missing := set(epignn.__all__) - told:
+        raise PluginError(f"docs/site_hooks.py does not tell of {', '.join(sorted(missing))}.")
     text = "# Python\n\nWhat `import epignn` offers.\n"
     for title, names in parts.items():
         text += f"\n## {title}\n"

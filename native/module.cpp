@@ -21,6 +21,7 @@ using namespace epignn;
 
 namespace epignn {
 void bind_heads(nb::module_& m);  // heads_module.cpp
+void bind_step(nb::module_& m);   // step_module.cpp
 void bind_text(nb::module_& m);   // text_module.cpp
 }
 
@@ -429,6 +430,7 @@ void bind(nb::module_& m) {
   m.def("sweep", &sweep);
   m.def("spread", &spread_out);
   bind_heads(m);
+  bind_step(m);
   bind_text(m);
 }
 

@@ -104,27 +104,44 @@ struct BackwardPass {
   T* grad_transposed;
 };
 
-// A gradient that reaches component k of the message along an edge goes on to source state and matrix.
+// Where the message along an edge came from, and what its gradient adds to the state there.
 template <typename T, int SIZE>
-EPIGNN_INLINE void spread(const BackwardPass<T>& p, std::int32_t e, std::int32_t facet, int k, T g) {
-  const Messages& m = p.m;
-  const int n = SIZE ? SIZE : m.size;
-  const std::int64_t source = (std::int64_t{m.source[e]} * m.facets + facet) * n;
-  const std::int64_t column = ((std::int64_t{m.label[e]} * m.facets + facet) * n + k) * n;
-  accumulate<T, SIZE>(p.grad_from + source, p.transposed + column, g, n);
-  accumulate<T, SIZE>(p.grad_transposed + column, p.from + source, g, n);
-}
+struct Sender {
+  const BackwardPass<T>& p;
+  const int n;
+  const std::int64_t source, block;
+  Lanes<T, SIZE> state, grad;
+
+  EPIGNN_INLINE Sender(const BackwardPass<T>& pass, std::int32_t e, std::int32_t facet)
+      : p(pass),
+        n(SIZE ? SIZE : p.m.size),
+        source((std::int64_t{p.m.source[e]} * p.m.facets + facet) * n),
+        block((std::int64_t{p.m.label[e]} * p.m.facets + facet) * n * n) {
+    state.load(p.from + source, n);
+    grad.load(p.grad_from + source, n);
+  }
+  // A gradient that reaches component k of the message goes on to source state and matrix.
+  EPIGNN_INLINE void spread(int k, T g) {
+    grad.add_scaled(p.transposed + block + k * n, g, n);
+    accumulate<T, SIZE>(p.grad_transposed + block + k * n, state, g, n);
+  }
+  EPIGNN_INLINE void done() const { grad.store(p.grad_from + source, n); }
+};
 
 template <typename T, int SIZE>
 EPIGNN_INLINE void unpool_min(const BackwardPass<T>& p, std::int32_t v, std::int32_t facet, const T* grad_low) {
   const int n = SIZE ? SIZE : p.m.size;
   const std::int64_t at = (std::int64_t{v} * p.m.facets + facet) * n;
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < n;) {  // neighbours often came along the same edge
     const std::int32_t e = p.chosen[at + k];
-    if (e < 0)
+    if (e < 0) {
       p.grad_from[at + k] += grad_low[k];
-    else
-      spread<T, SIZE>(p, e, facet, k, grad_low[k]);
+      ++k;
+      continue;
+    }
+    Sender<T, SIZE> sender(p, e, facet);
+    for (; k < n && p.chosen[at + k] == e; ++k) sender.spread(k, grad_low[k]);
+    sender.done();
   }
 }
 
@@ -138,11 +155,12 @@ EPIGNN_INLINE void unpool_product(const BackwardPass<T>& p, std::int32_t v, std:
     for (int k = 0; k < n; ++k)
       if (p.from[at + k] > FLOOR<T>) p.grad_from[at + k] += grad_log[k] / p.from[at + k];
   for (std::int32_t e = m.offset[v]; e < m.offset[v + 1]; ++e) {
+    Sender<T, SIZE> sender(p, e, facet);
     Lanes<T, SIZE> message;
-    message.compose(p.from + (std::int64_t{m.source[e]} * m.facets + facet) * n,
-                    p.matrices + (std::int64_t{m.label[e]} * m.facets + facet) * n * n, n);
+    message.compose(p.from + sender.source, p.matrices + sender.block, n);
     for (int k = 0; k < n; ++k)
-      if (message.at[k] > FLOOR<T>) spread<T, SIZE>(p, e, facet, k, grad_log[k] / message.at[k]);
+      if (message[k] > FLOOR<T>) sender.spread(k, grad_log[k] / message[k]);
+    sender.done();
   }
 }
 
@@ -213,30 +231,6 @@ EPIGNN_INLINE void backward_graphs(const Messages& m, const T* matrices, const T
   }
 }
 
-// The functions for a facet size: the usual sizes have their own, others share one.
-template <typename T>
-struct Kernels {
-  decltype(&forward_graphs<T, 0>) forward = &forward_graphs<T, 0>;
-  decltype(&backward_graphs<T, 0>) backward = &backward_graphs<T, 0>;
-};
-
-template <typename T>
-Kernels<T> kernels(int) {
-  return {};
-}
-
-template <>
-Kernels<float> kernels<float>(int size) {
-  switch (size) {
-#define EPIGNN_CASE(SIZE) \
-  case SIZE:              \
-    return {&forward_graphs<float, SIZE>, &backward_graphs<float, SIZE>};
-    EPIGNN_SIZES(EPIGNN_CASE)
-    default:
-      return {};
-  }
-}
-
 // Run work(first graph, last graph, thread) on shares of about equally many edges.
 void share(const Messages& m, int threads, const std::function<void(std::int32_t, std::int32_t, int)>& work) {
   const std::int64_t edges = m.offset[m.nodes()];
@@ -256,17 +250,34 @@ void share(const Messages& m, int threads, const std::function<void(std::int32_t
 
 }  // namespace
 
+// The usual sizes of facets have functions of their own, others share one.
+template <typename T>
+PassKernels<T> pass_kernels(std::int32_t) {
+  return {&forward_graphs<T, 0>, &backward_graphs<T, 0>};
+}
+
+template <>
+PassKernels<float> pass_kernels<float>(std::int32_t size) {
+  switch (size) {
+#define EPIGNN_CASE(SIZE) \
+  case SIZE:              \
+    return {&forward_graphs<float, SIZE>, &backward_graphs<float, SIZE>};
+    EPIGNN_SIZES(EPIGNN_CASE)
+    default:
+      return {&forward_graphs<float, 0>, &backward_graphs<float, 0>};
+  }
+}
+
 template <typename T>
 void forward(const Messages& m, const T* matrices, T* states, std::int32_t* chosen, T* total, bool keep, int threads) {
-  const auto run = kernels<T>(m.size).forward;
+  const auto run = pass_kernels<T>(m.size).forward;
   share(m, threads, [&](std::int32_t first, std::int32_t last, int) {
     run(m, matrices, states, chosen, total, keep, first, last);
   });
 }
 
-// Add [blocks][size][size] to `result`, with the last two axes swapped.
 template <typename T>
-static void add_transposed(const T* matrices, std::size_t blocks, std::size_t size, T* result) {
+void add_transposed(const T* matrices, std::size_t blocks, std::size_t size, T* result) {
   for (std::size_t b = 0; b < blocks; ++b)
     for (std::size_t k = 0; k < size; ++k)
       for (std::size_t i = 0; i < size; ++i) result[(b * size + k) * size + i] += matrices[(b * size + i) * size + k];
@@ -275,7 +286,7 @@ static void add_transposed(const T* matrices, std::size_t blocks, std::size_t si
 template <typename T>
 void backward(const Messages& m, const T* matrices, const T* states, const std::int32_t* chosen, const T* total,
               T* grad, T* grad_matrices, int threads) {
-  const auto run = kernels<T>(m.size).backward;
+  const auto run = pass_kernels<T>(m.size).backward;
   const std::size_t blocks = static_cast<std::size_t>(m.relations) * m.facets, size = static_cast<std::size_t>(m.size);
   // Kept from call to call: fresh pages for some megabytes would cost more than the work.
   static thread_local std::vector<T> transposed;
@@ -294,6 +305,9 @@ void backward(const Messages& m, const T* matrices, const T* states, const std::
     if (!part.empty()) add_transposed(part.data(), blocks, size, grad_matrices);
 }
 
+template PassKernels<double> pass_kernels<double>(std::int32_t);
+template void add_transposed<float>(const float*, std::size_t, std::size_t, float*);
+template void add_transposed<double>(const double*, std::size_t, std::size_t, double*);
 template void forward<float>(const Messages&, const float*, float*, std::int32_t*, float*, bool, int);
 template void forward<double>(const Messages&, const double*, double*, std::int32_t*, double*, bool, int);
 template void backward<float>(const Messages&, const float*, const float*, const std::int32_t*, const float*, float*,

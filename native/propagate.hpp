@@ -9,6 +9,7 @@
 // before, optionally pooled with the node's own former state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace epignn {
@@ -44,5 +45,24 @@ void forward(const Messages& m, const T* matrices, T* states, std::int32_t* chos
 template <typename T>
 void backward(const Messages& m, const T* matrices, const T* states, const std::int32_t* chosen, const T* total,
               T* grad, T* grad_matrices, int threads);
+
+// Both for the graphs `first` up to `last` alone. `transposed` is `matrices` with the last two axes swapped, and so is
+// what the gradient is added to.
+template <typename T>
+struct PassKernels {
+  void (*forward)(const Messages& m, const T* matrices, T* states, std::int32_t* chosen, T* total, bool keep,
+                  std::int32_t first, std::int32_t last);
+  void (*backward)(const Messages& m, const T* matrices, const T* transposed, const T* states,
+                   const std::int32_t* chosen, const T* total, T* grad, T* grad_transposed, std::int32_t first,
+                   std::int32_t last);
+};
+
+// The kernels for a facet size.
+template <typename T>
+PassKernels<T> pass_kernels(std::int32_t size);
+
+// Add [blocks][size][size] to `result`, with the last two axes swapped.
+template <typename T>
+void add_transposed(const T* matrices, std::size_t blocks, std::size_t size, T* result);
 
 }  // namespace epignn

@@ -34,6 +34,7 @@ LONG = (
     "epignn close examples/harbour.txt --calculus",
     "epignn calculus validate learnt",
     "make",
+    "source",
 )
 """Commands that are not run here: tests of the command line, and of the page, have them."""
 TUTORIAL = "tutorial-"

@@ -27,7 +27,7 @@ ANALYST = {
     "epignn entails examples/revolution.txt": ["before(Terror, Consulate): entailed"],
     "epignn realise examples/revolution.txt": ["All 5 facts hold", "The picture is in times.svg."],
     "epignn relate examples/world/quarters.geojson": ["quarters.csv", "quarters.svg"],
-    "epignn check examples/world/claims.txt": ["Every claim can be so."],
+    "epignn check examples/world/claims.txt": ["No claim is refuted."],
 }
 ENGINEER = {
     "epignn train examples/kgc/europe.tsv": ["mrr", "on validation in epoch"],

@@ -50,14 +50,14 @@ class BadFile(EpignnError):
 
 
 def near_misses(name: str, known: Iterable[str], most: int = 2) -> list[str]:
-    """The known names that look like this one; case does not matter.
+    """The known names that look like this one; case does not matter, and a single letter looks like no word.
 
-    >>> near_misses("NTTP", ["NTPP", "DC"])
-    ['NTPP']
+    >>> near_misses("NTTP", ["NTPP", "DC"]), near_misses("foo", ["o"])
+    (['NTPP'], [])
     """
     import difflib  # here, because few commands meet a name that they do not know
 
-    by_folded = {other.casefold(): other for other in known}
+    by_folded = {other.casefold(): other for other in known if len(other) > 1 or len(name) < 3}
     close = difflib.get_close_matches(name[:80].casefold(), by_folded, n=most, cutoff=0.5)
     return [by_folded[folded] for folded in close]
 

@@ -12,7 +12,7 @@ from epignn.bridges.events import from_intervals
 from epignn.bridges.graphs import from_networkx
 from epignn.bridges.tables import write_out
 from epignn.errors import BadArgument, BadFile, UnknownName
-from epignn.formats.frames import read_frame
+from epignn.formats.frames import read_arrays, read_frame
 
 pandas = pytest.importorskip("pandas")
 RCC8 = load("rcc8")
@@ -247,3 +247,18 @@ def test_tables_that_are_none(tmp_path, suffix):
         (tmp_path / f"a{suffix}").write_bytes(data)
         with pytest.raises(BadFile, match=rf"a{suffix}"):
             read_frame(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_names_of_characters_that_there_are_not(network, tmp_path, order):
+    path = tmp_path / "facts.npz"
+    write_out([network], path)
+    with np.load(path) as found:
+        arrays = dict(found)
+    arrays["names"] = arrays["names"].astype(f"{order}U99")
+    np.savez(path, **arrays)
+    assert read_arrays(path)[0].names == network.names
+    broken = np.full(arrays["names"].shape, 0x110000, dtype=f"{order}u4").view(f"{order}U1")
+    np.savez(path, **{**arrays, "names": broken})
+    with pytest.raises(BadFile, match="a name in it is no text"):
+        read_arrays(path)

@@ -17,6 +17,15 @@ def test_bars_lie_as_the_relation_says() -> None:
         assert signs == (sign(a[0], b[0]), sign(a[0], b[1]), sign(a[1], b[0]), sign(a[1], b[1]))
 
 
+def test_bars_of_indu_are_as_long_as_the_relation_says() -> None:
+    for relation, picture in pictures(load("indu")).items():
+        a, b = stretch(picture, "▀█"), stretch(picture, "▄█")
+        signs = (sign(a[0], b[0]), sign(a[0], b[1]), sign(a[1], b[0]), sign(a[1], b[1]))
+        [allen] = [name for name, expected in ALLEN.items() if expected == signs]
+        longer = sign(a[1] - a[0], b[1] - b[0])
+        assert relation == {"<": "b", ">": "bi", "=": "eq"}.get(allen, allen) + "<=>"[longer + 1]
+
+
 def test_every_picture_is_of_one_relation() -> None:
     for calculus in map(load, CALCULI):
         found = pictures(calculus)

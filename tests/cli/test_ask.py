@@ -115,6 +115,14 @@ def test_bad_questions(epignn, arguments, message):
     assert message in ran.err
 
 
+def test_words_of_two_calculi_are_asked_about(epignn):
+    question = ("overlaps(reign, revolution). contains(revolution, terror)", "reign", "terror")
+    ran = epignn("ask", *question)
+    assert ran.code == 2
+    assert "--model rcc8 or --model allen" in ran.err
+    assert "contains(reign, terror)" in epignn("ask", *question, "--model", "allen").out
+
+
 def test_a_vocabulary_is_asked_beside_its_rules(epignn, walker):  # noqa: F811
     folder, _ = walker
     code, alone = answers(epignn, CHAIN, "a", "d", "--model", folder)

@@ -168,7 +168,7 @@ def test_exact_evaluation_does_not_load_torch(epignn, cell, tmp_path):
     [
         (("distil", "rcc9"), "Unknown model 'rcc9'"),
         (("distil", "rcc8", "--kind", "tables"), "--kind must be"),
-        (("distil", "rcc8", "--weights-only", "--data", "x.csv"), "leave --data out"),
+        (("distil", "rcc8", "--weights-only", "--data", "x.csv"), "leave out that, or --data"),
         (("distil", "rcc8", "--out", "nowhere/x.toml"), "a folder that is there"),
         (("distil", "rcc8", "--data", "none.csv"), "cannot read it"),
         (("evaluate", "none.toml", "x.csv"), "cannot read it"),

@@ -48,11 +48,11 @@ def test_a_calculus_is_the_default(epignn, tmp_path, first):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("families", "--k", 1), "give hops of 2 or more"),
+        (("families", "--k", 1), "k must be 2 or more, not 1"),
         (("families", "--by", "rule"), "Did you mean 'rules'"),
         (("families", "--relations", "fahter"), "Did you mean 'father'"),
         (("world", "--like", 33), "Known: 11, 32, 6, 7, 8"),
-        (("world", "--classes", 0), "must be 1 or more"),
+        (("world", "--classes", 0), "classes must be from 1 to 1,000, not 0"),
         (("rc8",), "Did you mean 'rcc8'"),
     ],
 )

@@ -134,7 +134,7 @@ def test_demo(epignn, tmp_path):
         (("evaluate", "rcc9", "FILE"), "Unknown model 'rcc9'"),
         (("ask", "ec(a,b)", "a", "z", "--model", "RUN"), "Unknown entity 'z'"),
         (("ask", "ec(a,b", "a", "b", "--model", "RUN"), "the facts:1"),
-        (("ask", "", "a", "b", "--model", "RUN"), "neither a file nor facts"),
+        (("ask", "", "a", "b", "--model", "RUN"), "there are none; a fact looks like"),
         (("predict", "RUN", "none.txt", "--query", "a", "b"), "cannot read it"),
     ],
 )

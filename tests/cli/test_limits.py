@@ -1,6 +1,7 @@
 """Limits that a person sets: beyond them the answer is undecided, exit code 3, and nothing is written."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -62,3 +63,11 @@ def test_refinements_that_were_not_enough(epignn):
     hard = ". ".join(f"dc|ec|tpp|tppi(n{i}, n{j})" for i in range(9) for j in range(i))
     ran = epignn("entails", hard, "po|dc(n0, n1)", "--max-nodes", 0)
     assert (ran.code, "undecided" in ran.out) == (3, True)
+
+
+@pytest.mark.parametrize("seconds", ["1e-320", "1e-6", "1e-4", "0.002"])
+def test_no_alarm_comes_after_the_end(epignn, seconds):
+    """However little time there is: one that came while the clock was set or stopped went on, and hit others."""
+    for _ in range(10):
+        assert epignn("close", "ec(a, b)", "--seconds", seconds).code in (0, 3)
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

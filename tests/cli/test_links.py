@@ -71,7 +71,7 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     shown = epignn("predict", run, graph, *question)
     assert "supported by" in shown.out
     assert max(map(len, shown.out.partition("supported by")[0].splitlines())) < 80
-    assert " -> grandparent^-1: holds of " in shown.out
+    assert " -> grandparent^-1: holds for " in shown.out
     assert "supported by" not in epignn("predict", run, graph, *question, "--no-paths").out
     assert "answers that the graph states are left out" in shown.err
     assert "states" not in epignn("predict", run, graph, *question, "--include-known").err
@@ -191,7 +191,7 @@ def test_a_killed_run_goes_on(epignn, folder, tmp_path):
 def test_early_stopping_is_said(epignn, folder, tmp_path):
     patient = ("--set", "training.patience=1", "--set", "training.learning_rate=1e-9", "--out", tmp_path / "run")
     ran = epignn("train", folder, *SMALL, *patient)
-    assert "of 4 epochs; none of the last 1 was better, so training ended" in ran.out
+    assert "of 4 epochs; training ended after 1 epoch without a better one" in ran.out
     assert json.loads(epignn("train", folder, *SMALL, *patient, "--json").out)["ended_early"]
 
 
@@ -236,7 +236,7 @@ def test_models_are_compared_and_answer_together(epignn, run, folder, tmp_path):
     found = epignn("predict", f"{run},{other}", graph, "--head", "q010", "--relation", "sibling", "--json")
     assert json.loads(found.out)["model"] == f"{run},{other}"
     nothing = epignn("evaluate", run, other)
-    assert (nothing.code, "Name data behind the models" in nothing.err) == (2, True)
+    assert (nothing.code, "Name the data after the models" in nothing.err) == (2, True)
 
 
 def test_a_file_whose_test_triples_another_model_learnt(epignn, tmp_path):
@@ -327,7 +327,7 @@ def test_rules_of_a_model(epignn, run, folder, tmp_path):
     out = tmp_path / "rules.tsv"
     ran = epignn("distil", run, "--out", out)
     assert ran.code == 0, ran.err
-    assert "the model's first answer is the one of the strongest rule" in ran.out
+    assert "the model's first answer is that of its strongest rule" in ran.out
     rows = list(csv.DictReader(out.read_text().splitlines(), delimiter="\t"))
     assert "parent, parent -> grandparent" in {row["rule"] for row in rows}
     document = json.loads(epignn("distil", run, "--data", folder, "--out", out, "--json").out)

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ def test_the_whole_table_is_shown_for_few_entities(epignn, facts):
 def test_the_sharpest_inferences_are_shown_for_many(epignn, facts):
     chain = " ".join(f"<(p{i}, p{i + 1})" for i in range(40))
     ran = epignn("close", facts(chain), "--calculus", "point")
-    assert "820 pairs are constrained, 780 of them by inference" in ran.out
+    assert "Something is known of 820 pairs, of 780 of them by inference" in ran.out
     assert "<(p0, p2)" in ran.out
     assert "… and 750 more" in ran.out
 
@@ -297,14 +298,14 @@ def test_a_guess_is_said_and_equals_are_asked_for(epignn):
     events = "overlaps(Reign of Louis, Revolution). contains(Revolution, Terror)"
     ran = epignn("close", events)
     assert ran.code == 2
-    assert "regions (rcc8) or of events" in ran.err
+    assert "regions (rcc8) and of events" in ran.err
     assert "--calculus rcc8 or --calculus allen" in ran.err
     for calculus in ("rcc8", "allen"):
         ran = epignn("close", events, "--calculus", calculus)
         assert (ran.code, ran.err) == (0, "")
     ran = epignn("close", "before(a, b). before(b, c)", "--query", "a", "c")
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "before(a, c)")
-    assert "read as allen, --calculus point chooses" in ran.err
+    assert "read as events (allen); the words fit points on a line, too" in ran.err
     for clear in (
         "ec(a, b)",
         "o(a, b). overlaps(b, c)",
@@ -395,3 +396,31 @@ def test_the_folder_of_a_model_is_no_folder_of_facts(epignn, tmp_path):
     (tmp_path / "config.json").write_text("{}")
     ran = epignn("close", tmp_path)
     assert (ran.code, "is the folder of a model" in ran.err) == (2, True)
+
+
+def test_files_for_people_have_the_words_of_the_facts(epignn, tmp_path):
+    facts = "overlaps(reign, revolution). meets(revolution, consulate)"
+    for name, told in (("a.csv", "reign,before,consulate\n"), ("a.txt", "before(reign, consulate)")):
+        assert epignn("close", facts, "--calculus", "allen", "--out", tmp_path / name).code == 0
+        assert told in (tmp_path / name).read_text(encoding="utf-8")
+        assert "before(reign, consulate)" in epignn("close", tmp_path / name, "--query", "reign", "consulate").out
+    assert epignn("close", facts, "--calculus", "allen", "--out", tmp_path / "a.json").code == 0
+    assert '"<"' in (tmp_path / "a.json").read_text(encoding="utf-8")
+    picture = tmp_path / "a.svg"
+    assert epignn("realise", facts, "--calculus", "allen", "--svg", picture).code == 0
+    assert "overlaps(reign, revolution)" in picture.read_text(encoding="utf-8")
+
+
+def test_empty_facts_are_no_folder(epignn):
+    ran = epignn("close", " ")
+    assert ran.code == 2
+    assert "there are none; a fact looks like" in ran.err
+
+
+def test_answers_are_never_cut(epignn, monkeypatch):
+    for columns in ("60", "80", "100"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = epignn("close", Path(__file__).parents[2] / "examples" / "revolution.txt").out
+        assert "overlapped-by" in shown
+        assert "finished-by" in shown
+        assert max(map(len, shown.splitlines())) <= int(columns) or "Reign of Louis XVI to Terror: before" in shown

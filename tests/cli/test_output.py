@@ -120,3 +120,15 @@ def test_a_matrix_without_room_is_a_list(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     output.matrix(["", *"abcdefgh"], [["row", *(["one two"] * 8)]], "title", " to ")
     assert "  row to a: one two\n" in capsys.readouterr().out
+
+
+def test_figures_are_never_broken(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = ("a model with a name of many words", "another one")
+    rows = [(name, "0.472 ± 0.233", "11 of 11", "0.38", "", "1,824") for name in names]
+    output.table(("model", "average", "files", "average, paper", "k=9 b=3", "parameters of the model"), rows)
+    written = capsys.readouterr().out
+    assert max(map(len, written.splitlines())) <= 60
+    assert "…" not in written
+    for figure in ("0.472 ± 0.233", "11 of 11", "0.38", "1,824"):
+        assert written.count(figure) == len(names)

@@ -16,7 +16,7 @@ def test_every_setting_has_a_meaning():
 
 def test_meanings_are_read_off_docstrings():
     told = meanings_of(EpiGNNConfig)
-    assert told["facets"] == "m, among which they are divided."
+    assert told["facets"] == "m, into how many parts these are divided."
     assert {field.name for field in fields(EpiGNNConfig)} <= set(told)
 
 

@@ -78,6 +78,42 @@ def serve(folder: Path, host: str) -> None:
     asyncio.run(begin())
 
 
+def migrate(folder: Path, host: str) -> None:
+    """Records of an earlier version, taken into one file."""
+    from epignn.report.migrate import migrate as taken
+
+    taken(folder)
+
+
+def refine(folder: Path, host: str) -> None:
+    """A model that its own calculus teaches, for two short epochs."""
+    from dataclasses import replace
+
+    from epignn.distil import refine as module
+    from epignn.learn.checkpoint import load_model
+    from epignn.learn.objectives.sets import SetsConfig
+
+    trained = load_model("rcc8")
+    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=20))
+    module.refine(
+        replace(trained, config=replace(trained.config, experiment=experiment)),
+        folder / "sharp",
+        settings=SetsConfig(larger=2, expressions=1280),
+        training=replace(module.TRAINING, epochs=2),
+    )
+
+
+def records(folder: Path) -> None:
+    """What there is to migrate: two at first, and one that comes anew each time."""
+    names = ["new"] if (folder / "a").exists() else ["one", "two", "new"]
+    (folder / "a").mkdir(exist_ok=True)
+    for name in names:
+        told = {"commit": "x", "python": "3", "figure": name}
+        (folder / "a" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+BEFORE: Mapping[str, Callable[[Path], None]] = {"migrate": records}
+"""What is made of a folder before a work, and not disturbed."""
 WORKS: Mapping[str, Callable[[Path, str], None]] = {
     "train": train,
     "generate": generate,
@@ -85,6 +121,8 @@ WORKS: Mapping[str, Callable[[Path, str], None]] = {
     "reproduce": reproduce,
     "get": get,
     "serve": serve,
+    "migrate": migrate,
+    "refine": refine,
 }
 
 
@@ -109,6 +147,7 @@ def disturbed(name: str, folder: str, at: int, fault: int, host: str) -> tuple[i
         os.dup2(write, 1)
         os.dup2(write, 2)
         sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+        BEFORE.get(name, lambda folder: None)(Path(folder))
         operations.operations_begin(folder.encode(), ctypes.c_long(at), fault)
         WORKS[name](Path(folder), host)
         code = 0

@@ -10,11 +10,7 @@ from epignn.calculus.algebra import Calculus
 from epignn.data.dataset import Dataset
 from epignn.distil.orbits import Orbits
 from epignn.distil.reading import Reading
-from epignn.models.api import build
-from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.tasks.star import generated
-
-SURE = 40.0
 
 
 @pytest.fixture(autouse=True)
@@ -26,20 +22,6 @@ def table(calculus: Calculus) -> np.ndarray:
     """(R, R, R): whether c ∈ a ∘ b."""
     bits = calculus.composition_table[..., None] >> np.arange(len(calculus), dtype=np.uint64) & np.uint64(1)
     return bits.astype(bool)
-
-
-def exact_model(calculus: Calculus) -> EpiGNN:
-    """One facet, a component for each relation, a_ij uniform over the composition (as in Proposition 2)."""
-    count = len(calculus)
-    model = build(EpiGNN, count, EpiGNNConfig(dim=count, facets=1), 0)
-    order = [calculus.identity, *(r for r in range(count) if r != calculus.identity)]
-    component = np.argsort(order)
-    with torch.no_grad():
-        model.relation_RFK.fill_(0)
-        model.relation_RFK[torch.arange(count), 0, torch.from_numpy(component)] = SURE
-        possible = torch.from_numpy(table(calculus)[np.ix_(order[1:], order, order)])
-        model.composition_FIJK[0] = torch.where(possible, 0.0, -SURE)
-    return model
 
 
 def exact_reading(calculus: Calculus) -> Reading:

@@ -15,11 +15,13 @@ from epignn.distil.calculus import broken_laws, distil_calculus
 from epignn.distil.evidence import Evidence, corrupt
 from epignn.distil.orbits import Orbits
 from epignn.distil.reading import Reading, read_weights
+from epignn.distil.weights import exact_model
 from epignn.errors import BadArgument
 from epignn.learn.checkpoint import load_model
+from epignn.models.epignn import EpiGNNConfig
 from epignn.workers import workers_of
 from tests.conftest import DECIDED
-from tests.distil.conftest import exact_model, exact_reading, orbits_of, problems, renamed, table
+from tests.distil.conftest import exact_reading, orbits_of, problems, renamed, table
 
 pytestmark = pytest.mark.numeric
 
@@ -30,7 +32,9 @@ SOME = 400
 @pytest.mark.parametrize("with_data", [True, False])
 def test_a_model_that_is_a_calculus_gives_it_back(decided, with_data):
     data = problems(decided, 12) if with_data else None
-    found = distil_calculus(read_weights(exact_model(decided), decided.relations), data, problems=SOME)
+    found = distil_calculus(
+        read_weights(exact_model(decided, EpiGNNConfig()), decided.relations), data, problems=SOME
+    )
     assert found.calculus.composition == decided.composition
     assert (found.calculus.identity, found.calculus.converses) == (decided.identity, decided.converses)
     assert found.certificate.lawful
@@ -42,7 +46,9 @@ def test_a_model_that_is_a_calculus_gives_it_back(decided, with_data):
 def test_names_and_order_play_no_part(decided, rng):
     other = renamed(decided, rng)
     assert not list(violations(other))
-    found = distil_calculus(read_weights(exact_model(other), other.relations), problems(other, 6), problems=SOME)
+    found = distil_calculus(
+        read_weights(exact_model(other, EpiGNNConfig()), other.relations), problems(other, 6), problems=SOME
+    )
     assert found.calculus.composition == other.composition
     assert found.calculus.relations == other.relations
 
@@ -51,7 +57,7 @@ def test_names_and_order_play_no_part(decided, rng):
 def test_the_last_digits_of_scores_decide_nothing(seed):
     """All facts that a calculus excludes have one score, but for rounding; some of them no problem decides."""
     true = load("rcc8")
-    reading = read_weights(exact_model(true), true.relations)
+    reading = read_weights(exact_model(true, EpiGNNConfig()), true.relations)
     last_digits = (
         np.random.default_rng(seed).uniform(-1, 1, reading.triple.shape) * np.finfo(np.float32).eps * len(true)
     )

@@ -12,14 +12,16 @@ from epignn.distil.evaluate import compared, exact_figures, exact_results, rule_
 from epignn.distil.evidence import corrupt
 from epignn.distil.reading import read_weights
 from epignn.distil.rules import Rule, RuleSet
+from epignn.distil.weights import exact_model
 from epignn.formats.star_csv import read_csv, write_csv
+from epignn.models.epignn import EpiGNNConfig
 from epignn.tasks.star import generated
-from tests.distil.conftest import exact_model, renamed
+from tests.distil.conftest import renamed
 
 
 def test_a_distilled_table_answers_problems_of_any_size():
     true = load("rcc8")
-    found = distil_calculus(read_weights(exact_model(true), true.relations), None).calculus
+    found = distil_calculus(read_weights(exact_model(true, EpiGNNConfig()), true.relations), None).calculus
     for k, b, per_label in ((9, 3, 3), (15, 8, 1), (40, 1, 1)):
         figures = exact_figures(found, generated(true, k, b, per_label, 7))
         assert (figures["accuracy"], figures["entailed"]) == (1.0, 8 * per_label)
@@ -64,7 +66,7 @@ def test_ambiguous_answers_by_rules_are_told_apart():
 
 def test_problems_of_a_file(files):
     true = load("rcc8")
-    found = distil_calculus(read_weights(exact_model(true), true.relations), None).calculus
+    found = distil_calculus(read_weights(exact_model(true, EpiGNNConfig()), true.relations), None).calculus
     problems = read_csv(files / "rcc8_ia" / "test_rcc8_k_9_b_1.csv.gz", found)
     assert exact_figures(found, problems)["accuracy"] == 1.0
 

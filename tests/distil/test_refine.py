@@ -1,19 +1,28 @@
-"""A model that is taught by its own calculus: nearer to its sets, resumed to the same bits, refused where none."""
+"""A model refined by its own calculus: set to it or taught by it, resumed to the same bits, refused where none."""
 
 from dataclasses import replace
 
 import pytest
+import torch
 
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
-from epignn.distil.refine import CALCULUS, TRAINING, refine
+from epignn.data.kin_rules import ambiguous_by_rules
+from epignn.distil.refine import CALCULUS, TRAINING, refine, training_of
 from epignn.errors import BadArgument
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
+from epignn.learn.evaluate import scores
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.models.epignn import EpiGNN
+from epignn.tasks.families import walks
+from epignn.tasks.star import generated
 
 pytestmark = pytest.mark.numeric
-QUICK = {"settings": SetsConfig(larger=2, expressions=1280), "training": replace(TRAINING, epochs=2)}
+QUICK = {
+    "taught": True,
+    "settings": SetsConfig(larger=2, expressions=1280),
+    "training": replace(TRAINING, epochs=2),
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +36,7 @@ def small():
 def test_states_of_a_refined_model_are_nearer_to_their_sets(small, tmp_path):
     """By the true calculus, of which refining knows nothing but what the model had learnt."""
     settings, training = SetsConfig(larger=2, expressions=6400), replace(TRAINING, epochs=4)
-    run = refine(small, tmp_path, settings=settings, training=training)
+    run = refine(small, tmp_path, taught=True, settings=settings, training=training)
     truth = Sets(SetsConfig(larger=0), load("rcc8"), EpiGNN.prepare)
     fresh = next(truth.batches(500, 99, 0))
 
@@ -56,10 +65,59 @@ def test_it_resumes_to_the_same_bits(small, tmp_path):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "killed" / file).read_bytes()
 
 
-def test_models_of_no_calculus_are_refused(small, tmp_path):
-    with pytest.raises(BadArgument, match="not trained on a calculus"):
-        refine(load_model("kinship"), tmp_path / "out")
-    fresh = replace(small, model=EpiGNN(8, small.model.config))
-    with pytest.raises(BadArgument, match="no calculus that could teach it"):
-        refine(fresh, tmp_path / "out")
+def test_longer_walks_teach_a_model_of_rules(tmp_path, monkeypatch):
+    """Walks through families, of twice as many steps as it was trained on, become likelier."""
+    monkeypatch.setattr("epignn.distil.refine.WALKS", 700)
+    monkeypatch.setattr("epignn.distil.refine.LONGEST", 12)
+    trained = load_model("kinship")
+    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=300))
+    trained = replace(trained, config=replace(trained.config, experiment=experiment))
+    run = refine(trained, tmp_path, training=replace(training_of(trained), epochs=2))
+    graphs = walks(12, 100, 6)
+    graphs = graphs.select(~ambiguous_by_rules(graphs))
+    assert graphs.relations == trained.relations
+
+    def far(model: EpiGNN) -> float:
+        batch = EpiGNN.prepare(graphs, model.config)
+        return torch.nn.functional.cross_entropy(model.scores(batch), batch.label).item()
+
+    assert far(run.trained.model) < 0.8 * far(trained.model)
+    assert far(load_model(str(tmp_path)).model) == far(run.trained.model)
+
+
+def test_what_is_no_calculus_is_refused(small, tmp_path):
+    ignorant = EpiGNN(8, small.model.config)
+    ignorant.load_state_dict({name: torch.zeros_like(value) for name, value in ignorant.state_dict().items()})
+    with pytest.raises(BadArgument, match="no calculus that could refine it"):
+        refine(replace(small, model=ignorant), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_set_to_the_calculus_answer_large_graphs(small, tmp_path):
+    """Of 15 steps and 8 branches."""
+    run = refine(small, tmp_path, settings=SetsConfig(larger=2))
+    assert run.calibration is not None
+    loaded, graphs = load_model(str(tmp_path)), generated(load("rcc8"), 15, 8, 20, 5)
+    assert loaded.relations == small.relations
+
+    def right(model: EpiGNN) -> float:
+        batch = EpiGNN.prepare(graphs, model.config)
+        return float((scores(model, batch).argmax(1) == batch.label.numpy()).mean())
+
+    assert right(loaded.model) == 1 > right(small.model)
+    again = refine(small, tmp_path, settings=SetsConfig(larger=2))
+    assert all(map(torch.equal, again.trained.model.parameters(), loaded.model.parameters()))
+
+
+@pytest.mark.parametrize("state", [True, False])
+@pytest.mark.parametrize("ways", [QUICK, {}], ids=["taught", "set"])
+def test_the_folder_of_another_run_is_as_before(small, tmp_path, state, ways):
+    """That of the model itself, say; one that was copied has no state."""
+    refine(small, tmp_path, **QUICK)
+    (tmp_path / CALCULUS).write_text("mine")
+    if not state:
+        (tmp_path / STATE).unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(BadArgument, match="holds another run"):
+        refine(replace(small, config=replace(small.config, seed=7)), tmp_path, **ways)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

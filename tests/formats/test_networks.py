@@ -129,18 +129,23 @@ def test_guess_lists_what_is_unknown() -> None:
     with pytest.raises(BadFile) as caught:
         guess_calculus(["dc", "EC", "nttp", "zzzz", "*", "∅"], "f")
     assert str(caught.value) == (
-        "f: no calculus knows all its relations; rcc8 knows the most, but not 'nttp' (did you mean 'NTPP'?), "
-        "'zzzz'. Correct them or name the calculus."
+        "f: rcc8 has the other words, but not 'nttp' (did you mean 'NTPP'?), 'zzzz'. "
+        "`epignn calculus show rcc8` tells the words."
     )
 
 
-def test_guess_prefers_the_first_of_equals() -> None:
-    with pytest.raises(BadFile, match="rcc8 knows the most, but not 'zzzz', 'yyyy'"):
+def test_guess_sends_to_the_list_where_no_word_is_known() -> None:
+    with pytest.raises(
+        BadFile, match=r"no calculus has the word 'zzzz', 'yyyy'\. .*`epignn calculus list` the names"
+    ):
         guess_calculus(["zzzz", "yyyy"], "f")
 
 
 def test_guess_takes_the_most_similar_names_of_equals() -> None:
-    with pytest.raises(BadFile, match=r"kinship knows the most, but not 'fahter' \(did you mean 'father'\?\)"):
+    with pytest.raises(
+        BadFile,
+        match=r"no calculus has the word 'fahter' \(did you mean 'father'\?\). `epignn calculus show kinship`",
+    ):
         guess_calculus(["fahter"], "f")
 
 
@@ -207,7 +212,9 @@ def test_too_many_nodes_in_csv(tmp_path: Path) -> None:
 
 def test_a_typo_is_placed_when_the_calculus_is_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(put(tmp_path, "f", "ec(a, b)\n nttp(b, c)").parent)
-    with pytest.raises(BadFile, match=r"^f:2:2: .* rcc8 knows the most, but not 'nttp' \(did you mean 'NTPP'\?\)"):
+    with pytest.raises(
+        BadFile, match=r"^f:2:2: rcc8 has the other words, but not 'nttp' \(did you mean 'NTPP'\?\)"
+    ):
         read_networks("f")
 
 

@@ -118,7 +118,8 @@ OPTIONS = _each("""
     reproduce rcc8 --report --results ODD
     tune ODD --models ODD
     demo --seed ODD --out ODD/ODD
-    serve --port ODD --host ODD
+    serve --port ODD --host 192.0.2.1
+    serve --port 70000 --host ODD
     info --json
     generate calculus ODD --out OUT
     generate calculus rcc8 --k ODD --b 1 --per-label 1 --out OUT
@@ -134,6 +135,43 @@ OPTIONS = _each("""
     data get ODD --out OUT --mirror ODD
 """)
 """Every command, with words in place of names and numbers that nobody would type."""
+WHOLE = _each("""
+    close ec(a,_b)
+    entails ec(a,_b) ec(a,_b)
+    explain rcc8 ec(a,_b)._ec(b,_c) a c --exact
+    realise ec(a,_b) --seconds 1
+    check whole.csv
+    check whole.txt --against whole.geojson
+    relate whole.geojson
+    relate events.csv
+    export whole.csv --prompt --out OUT.jsonl
+    train rcc8 --set data.per_label=1 --set data.k=[2] --set data.b=[1] --set training.epochs=1 --out OUT
+    evaluate rcc8 whole.csv
+    predict rcc8 whole.csv
+    score whole.csv whole.csv
+    profile rcc8 --longest 2 --widest 1 --problems 1
+    ask ec(a,_b) a b
+    distil rcc8 --weights-only --out OUT.toml
+    refine kinship --out OUT
+    reproduce rcc8 --report
+    sweep none.toml --out OUT
+    tune none --out OUT
+    settings rcc8
+    serve --port 70000
+    info
+    demo --quick
+    generate calculus point --k 2 --b 1 --per-label 1 --out OUT --overwrite
+    generate families --k 2 --per-k 1 --out OUT --overwrite
+    generate world --train 1 --valid 1 --test 1 --rules 5 --pairs 3 --out OUT --overwrite
+    calculus list
+    calculus show rcc8
+    calculus validate calculus.toml
+    data list
+    data info clutrr
+    data verify clutrr
+    data get none
+""")
+"""Every command, to which any of its options is added; those that would take long, or listen, are refused."""
 
 
 def commands(path: Path) -> tuple[Command, ...]:

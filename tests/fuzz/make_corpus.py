@@ -8,6 +8,9 @@ import json
 import struct
 from pathlib import Path
 
+from epignn.bridges.tables import write_out
+from epignn.formats.told import Told
+
 CORPUS = Path(__file__).with_name("corpus")
 STAR = ",edges,edge_labels,query_edge,query_label\n"
 RULES = 'relations = ["a", "b"]\ninvented = []\n'
@@ -129,6 +132,10 @@ CONFIGS = {
 }  # fmt: skip
 
 
+TABLES = ("whole.npz", "whole.parquet", "whole.xlsx")
+"""Written by what is fuzzed; their bytes differ from version to version of the libraries that write them."""
+
+
 def main() -> None:
     """Write all files."""
     CORPUS.mkdir(exist_ok=True)
@@ -136,6 +143,9 @@ def main() -> None:
         (CORPUS / name).write_text(text, encoding="utf-8", newline="")
     for name, data in (BYTES | shapes()).items():
         (CORPUS / name).write_bytes(data)
+    network = Told.parse(TEXTS["whole.txt"]).network()
+    for name in TABLES:
+        write_out([network], CORPUS / name)
     for name, config in CONFIGS.items():
         (CORPUS / f"run-{name}").mkdir(exist_ok=True)
         (CORPUS / f"run-{name}" / "config.json").write_text(json.dumps(config), encoding="utf-8")

@@ -195,6 +195,15 @@ def test_another_run_in_the_folder_is_not_overwritten_and_the_difference_is_told
         run(changed(base, epochs=2, decay=0.5), out=tmp_path)
 
 
+def test_a_model_that_was_copied_without_its_state_is_not_overwritten(run, tmp_path):
+    run(changed(GRAPHS, epochs=1), out=tmp_path)
+    (tmp_path / STATE).unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(BadArgument, match=r"holds another run \(seed: 0 there, 1 now\)"):
+        run(changed(GRAPHS, epochs=1), seed=1, out=tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_more_epochs_extend_a_run_that_has_ended(run, tmp_path):
     """At a constant rate, to what as many epochs in one go give."""
     base = changed(LINKS, schedule="constant", epochs=2)

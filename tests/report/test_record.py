@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from epignn.errors import BadFile
-from epignn.report.migrate import migrate
-from epignn.report.record import RECORDS, forget_peak, named_records, peak_mb, put_record, read_records
+from epignn.report.migrate import main, migrate
+from epignn.report.record import RECORDS, forget_peak, named_records, peak_mb, put_record, read_records, run_records
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell")
@@ -70,11 +70,60 @@ def test_records_of_an_earlier_version_are_taken_in(tmp_path):
     folder = tmp_path / "results" / "rcc8"
     put_record(folder, "a", about | {"figure": 0})
     for name in ("a", "b"):
-        (folder / f"{name}.json").write_text(json.dumps(about | {"variant": name}, indent=1))
+        (folder / f"{name}.json").write_text(json.dumps(about | {"label": name}, indent=1))
     (tmp_path / "results" / "bench_closure.json").write_text(json.dumps(about))
     with pytest.raises(BadFile, match=r"python -m epignn\.report\.migrate"):
         named_records(folder)
     assert migrate(tmp_path / "results") == {folder: 2}
-    assert named_records(folder) == {name: {"record": name, **about, "variant": name} for name in ("a", "b")}
+    assert named_records(folder) == {name: {"record": name, **about, "label": name} for name in ("a", "b")}
     assert migrate(tmp_path / "results") == {}
     assert (tmp_path / "results" / "bench_closure.json").exists()
+
+
+def test_what_cannot_be_taken_in_is_told_and_stays(tmp_path, capsys):
+    good, bad = tmp_path / "a" / "one.json", tmp_path / "b" / "two.json"
+    for path in (good, bad):
+        path.parent.mkdir()
+        path.write_text(json.dumps({"commit": "x", "python": "3", "record": ["\x1b[31m"]}))
+    bad.write_text("{" * 5000)
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    assert named_records(good.parent) == {"one": {"record": "one", "commit": "x", "python": "3"}}
+    assert bad.read_text() == "{" * 5000
+    assert main([str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
+RUN = {
+    "variant": "rcc8", "seed": 0, "experiment": {}, "training_seconds": 1.5, "peak_mb": None,
+    "cells": [{"k": 2, "b": 1, "n": 9, "accuracy": 0.5, "ambiguous": {"n": 1, "right": 0}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"variant": ["rcc8"]},
+        {"seed": "0"},
+        {"seed": 10**40},
+        {"cells": {"k": 2}},
+        {"cells": [5]},
+        {"cells": [{"k": 2, "b": 1, "n": 9}]},
+        {"cells": [{**RUN["cells"][0], "accuracy": float("nan")}]},
+        {"cells": [{**RUN["cells"][0], "ambiguous": {"n": 1}}]},
+        {"training_seconds": None},
+        {"experiment": []},
+    ],
+)
+def test_a_run_that_no_table_could_show_is_told(tmp_path, change):
+    put_record(tmp_path, "a", RUN)
+    assert run_records(tmp_path) == [{"record": "a", **RUN}]
+    (tmp_path / RECORDS).write_text(json.dumps({"record": "a", **RUN, **change}) + "\n")
+    with pytest.raises(BadFile, match=f"{RECORDS}: 'a' is not a record of a run"):
+        run_records(tmp_path)
+
+
+def test_a_table_has_records_of_runs_alone(tmp_path):
+    put_record(tmp_path, "a", {"figure": 1})
+    with pytest.raises(BadFile, match="names no variant"):
+        run_records(tmp_path)

@@ -89,7 +89,7 @@ def test_the_seed_decides(tmp_path):
 
 def test_bad_values(tmp_path):
     for wrong in [([], 5, 0), ([1], 5, 0), ([2], 0, 0), ([2], 5, -1)]:
-        with pytest.raises(BadArgument, match="give hops"):
+        with pytest.raises(BadArgument, match=r"give at least one k|(k|per_k|seed) must be \d or more"):
             generate_families(*wrong, tmp_path / "none")
     with pytest.raises(BadArgument, match="cannot end a file name"):
         generate_families([2], 5, 0, tmp_path / "none", split="../x")

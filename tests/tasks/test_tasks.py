@@ -112,12 +112,3 @@ def test_augmentation_adds_to_training_alone():
     assert np.diff(more.edge_offset).max() == 5
     apart, same = replace(plain, augment=70).divided((data, data.select(slice(20))), 0)
     assert (len(apart), len(same)) == (len(data) + 70, 20)
-
-
-def test_rules_have_added_walks_for_evidence_where_these_say_more():
-    pairs = Families(k=(3,), per_label=100, augment=70)
-    assert len(pairs.evidence(0)) == 100
-    longer = replace(pairs, equals=3)
-    assert len(longer.evidence(0)) == 170
-    assert np.array_equal(longer.evidence(0).label, longer.augmented(longer.examples()[0], 0).label)
-    assert len(replace(longer, augment=0).evidence(0)) == 100

@@ -1,7 +1,9 @@
 """Training runs by the server: they are watched, stopped and resumed, and go on without it by the same command."""
 
+import asyncio
 import itertools
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -13,8 +15,10 @@ import httpx
 import pytest
 
 from epignn.calculus import load
-from epignn.web.errors import NotThere
-from epignn.web.folders import run_folder
+from epignn.web.errors import Conflict, NotThere
+from epignn.web.folders import lock, run_folder
+from epignn.web.limits import Context
+from epignn.web.runs import Runs
 from tests.web.browser import serving
 from tests.web.conftest import HARBOUR
 
@@ -294,3 +298,19 @@ def test_a_folder_that_cannot_be_read_does_not_hide_the_others(tmp_path):
     assert [(one["name"], one["state"]) for one in found] == [("broken", "failed")]
     assert "cannot be read" in found[0]["error"]
     assert {one["name"] for one in models({}, Context(tmp_path))["models"]} == {"allen", "kinship", "rcc8"}
+
+
+@pytest.mark.parametrize("told", ["0", "1", "00", "\u0661\u0662", "9" * 5000, "-1", ""])
+def test_a_lock_that_names_no_process_stops_none(tmp_path, monkeypatch, told):
+    """0 would be the group of the server itself."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "request.json").write_text("{}")
+    held = lock(tmp_path / "a")
+    assert held is not None
+    (tmp_path / "a" / "training.lock").write_text(told)
+    stopped = []
+    monkeypatch.setattr(os, "kill", lambda *which: stopped.append(which))
+    with pytest.raises(Conflict, match="only just beginning"):
+        asyncio.run(Runs(Context(root=tmp_path), None, None).stop("a"))
+    os.close(held)
+    assert not stopped

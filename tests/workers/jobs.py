@@ -86,6 +86,14 @@ def thing(number, tell):
     return object()
 
 
+def deep(number, tell):
+    """Gives lists in lists, as many as are asked for."""
+    found: list[Any] = []
+    for _ in range(number):
+        found = [found]
+    return found
+
+
 def tell_thing(number, tell):
     """Tells what cannot be sent."""
     tell(object())

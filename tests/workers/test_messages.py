@@ -246,3 +246,12 @@ def test_what_cannot_be_sent_is_told_with_its_traceback():
             with pytest.raises(Fault, match=r"plain values, not a builtins\.object"):
                 run(workers, job, [argument]).all()
         assert run(workers, jobs.square, [3]).all() == [9]
+
+
+def test_brackets_that_are_too_deep_are_told():
+    """A thread that waits for a job hears of everything: what it does not, nobody would, and all would wait."""
+    with workers_of("2") as workers:
+        for job, argument in ((jobs.square, jobs.deep(100_000, None)), (jobs.deep, 100_000)):
+            with pytest.raises(Fault, match="RecursionError"):
+                run(workers, job, [argument]).all()
+        assert run(workers, jobs.square, [3]).all() == [9]

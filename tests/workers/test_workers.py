@@ -86,6 +86,21 @@ def test_the_share_of_the_memory(monkeypatch):
         megabytes_of(1)
 
 
+def test_a_process_that_cannot_be_started_is_told(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/none")
+    with workers_of("2") as workers, pytest.raises(JobsFailed, match=r"no worker can be started: .*No such file"):
+        run(workers, jobs.square, [1, 2]).all()
+
+
+def test_no_job_is_begun_after_the_end(tmp_path):
+    with workers_of("2") as workers:
+        found = workers.outcomes(jobs.slow, [(n, (tmp_path, n, 0.0 if n == 0 else 60.0)) for n in range(9)], print)
+        assert next(found) == (0, 0)
+        _until(lambda: len(list(tmp_path.iterdir())) == 3)
+    time.sleep(1)  # in which a process would start, and begin
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes as Linux shows them")
 def test_processes_end_with_the_one_that_started_them(tmp_path):
     code = (

@@ -25,6 +25,8 @@ from epignn.files import foreign, load_json, most_bytes, read_text, readable, re
 
 MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 """What a document raises whose parts are not what they should be."""
+BEYOND_NUMBERS = np.errstate(all="ignore")
+"""Of a corner that is no number, or far beyond all maps, what comes is told as broken."""
 SLIVER = 1e-6
 """Of two regions that overlap in a smaller share of the smaller one, it is said that their borders may be rough."""
 
@@ -106,6 +108,7 @@ def _json(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     return found
 
 
+@BEYOND_NUMBERS
 def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter[str]) -> list[dict[str, Any]]:
     """The features of a TopoJSON document: borders are arcs that neighbours share, so that they fit exactly."""
     objects = document.get("objects", {})
@@ -191,6 +194,7 @@ READERS: MappingProxyType[str, Callable[[Path, str, Counter[str]], list[Feature]
 # -- relations --
 
 
+@BEYOND_NUMBERS
 def from_geometries(
     geometries: Any,
     names: Sequence[str] | str = "",
@@ -239,7 +243,11 @@ def from_geometries(
         (precision, _rounded, "rounded to a grid of"),
     ):
         if amount:
-            shapes, kept, more = _repaired(shapely, change(shapely, shapes, amount), labels, file, True)
+            try:
+                changed = change(shapely, shapes, amount)
+            except shapely.errors.GEOSException as error:  # a grid finer than numbers are, say
+                raise BadArgument(f"borders cannot be {what} {amount:g}: {error}. Choose another one.") from error
+            shapes, kept, more = _repaired(shapely, changed, labels, file, True)
             labels = [labels[number] for number in kept]
             notes += [f"borders were {what} {amount:g}", *more]
     names_kept = tuple(labels)
@@ -285,8 +293,7 @@ def _repaired(
 
 def _rounded(shapely: Any, shapes: Any, grid: float) -> Any:
     """Regions with all corners on a grid."""
-    with np.errstate(all="ignore"):  # of a corner that is no number; what comes of it is told as broken
-        return shapely.set_precision(shapes, grid)
+    return shapely.set_precision(shapes, grid)
 
 
 def _snapped(shapely: Any, shapes: Any, near: float) -> Any:

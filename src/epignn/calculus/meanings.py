@@ -3,6 +3,7 @@
 from types import MappingProxyType
 
 from epignn.calculus.algebra import Calculus, members
+from epignn.calculus.calculi import indu
 
 _RCC8 = {
     "DC": "{a} is apart from {b}",
@@ -36,6 +37,8 @@ _ALLEN = {
     "f": "{a} begins after {b} and ends with it",
     "fi": "{a} begins before {b} and ends with it",
 }
+_LONGER = {"<": "and is shorter", "=": "and is as long", ">": "and is longer"}
+_INDU = {name: f"{_ALLEN[indu.allen_of(name)]}, {_LONGER[name[-1]]}" for name in indu.RELATIONS}
 _POINT = {"<": "{a} is before {b}", "=": "{a} is at the same place as {b}", ">": "{a} is after {b}"}
 _CARDINAL = {
     "EQ": "{a} is at the same place as {b}",
@@ -93,6 +96,7 @@ MEANINGS = MappingProxyType(
         "point": _POINT,
         "cardinal": _CARDINAL,
         "kinship": _KINSHIP,
+        "indu": _INDU,
         "star4": _STAR,
         "opra1": _OPRA,
     }
@@ -110,7 +114,12 @@ def key(calculus: Calculus, mask: int) -> list[str]:
     >>> from epignn.calculus import load
     >>> key(load("rcc8"), 0b11)
     ['DC: a is apart from b', 'EC: a touches b from outside']
+    >>> key(load("kinship"), load("kinship").parse("aunt"))
+    ['aunt: b is the aunt of a']
     """
+    if calculus.name == "kinship":
+        told_of, words = meanings(calculus), calculus.words(mask)[:MOST_KEYS]
+        return [f"{word}: {told_of[word].format(a='a', b='b')}" for word in words if word in told_of]
     known = MEANINGS.get(calculus.name, {})
     told = [(calculus.format(1 << r), known.get(calculus.relations[r], "")) for r in members(mask)]
     return [f"{word}: {sentence.format(a='a', b='b')}" for word, sentence in told[:MOST_KEYS] if sentence]

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 def ask(
-    facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
-    head: Annotated[str, typer.Argument(help="The first entity of the question: what may hold from it …")],
-    tail: Annotated[str, typer.Argument(help="… to this one, the second?")],
+    facts: Annotated[
+        str, typer.Argument(metavar="FACTS", help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')
+    ],
+    head: Annotated[
+        str, typer.Argument(metavar="A", help="The first thing of the question: what may hold from A to B?")
+    ],
+    tail: Annotated[str, typer.Argument(metavar="B", help="The second.")],
     model: Annotated[
         str | None, typer.Option(help="A model; by default the shipped one for the facts' calculus.")
     ] = None,
@@ -25,9 +29,10 @@ def ask(
     memory: Memory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Ask a model, the calculus or rules distilled from it, and the exact calculus; exit code 1 if the facts clash.
+    """Ask one question three times: a model, what was distilled from it, and the exact calculus.
 
-    Where they disagree, it is said. Of a model whose relations no calculus knows, there is no exact answer.
+    Where they disagree, that is said. If no calculus knows the relations of the model, there is no exact answer.
+    The exit code is 1 if the facts clash.
     """
     from epignn.calculus import load
     from epignn.formats.told import Told
@@ -35,6 +40,8 @@ def ask(
 
     with limited(seconds, memory, as_json):
         told = Told.read(facts)
+        if model is None:
+            told.guessed("--model")  # asks where two may be meant
         note_alike(told)
         found = ask(told, head, tail, model)
     if as_json:

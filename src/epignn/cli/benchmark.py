@@ -30,7 +30,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def generate(
-    calculus: Annotated[str, typer.Argument(help="A calculus by name, or a .toml file.")],
+    calculus: Annotated[str, typer.Argument(metavar="CALCULUS", help="A calculus by name, or a .toml file.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")],
     k: Annotated[
         list[int], typer.Option(help="Lengths of the paths: --k 2 3 4, or --k 2-9.", metavar="NUMBERS")
@@ -41,22 +41,24 @@ def generate(
         3,
     ],
     per_label: Annotated[int, typer.Option(help="Problems for each label of each file.")] = 800,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The same seed gives the same files; training and test files need two.")
+    ] = 0,
     prefix: Annotated[str, typer.Option(help="What file names begin with, such as train or test.")] = "test",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
     shards: Annotated[
         int,
         typer.Option(
-            min=1, help="Files of each k and b, made side by side; no two share a problem.", rich_help_panel=PANEL
+            min=1, help="How many files to make for each k and b; no two share a problem.", rich_help_panel=PANEL
         ),
     ] = 1,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Generate benchmark files: graphs of b branches of length k whose label follows, each one proved.
+    """Generate benchmark files: graphs of b branches of length k, each with the relation that follows, proved.
 
-    What was interrupted goes on when the same command is given again.
+    If it is interrupted, the same command goes on from there.
     """
     from functools import partial
 
@@ -102,15 +104,18 @@ def generate(
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Benchmark files: CSV, also gzipped, or folders of them; or files of claims."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Benchmark files (CSV, also gzipped) or folders of them; with --against, claims.",
+        ),
     ],
     calculus: Annotated[
         str | None, typer.Option(help="A calculus by name, or a .toml file; guessed if left out.")
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="closure, directional or dpc.")] = "closure",
+    algorithm: Annotated[str, typer.Option(help="How labels are proved: closure, directional or dpc.")] = "closure",
     against: Annotated[
         Path | None,
-        typer.Option(help="A map or a table of events that may contradict the statements of the files."),
+        typer.Option(help="Hold claims against this map or table of events, instead of checking labels."),
     ] = None,
     name: Name = "",
     start: Start = "start",
@@ -127,9 +132,9 @@ def check(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Check benchmark files: does every label follow from its facts? Exit code 1 if one does not.
+    """Check that the labels of benchmark files follow; or, with --against, which claims a map contradicts.
 
-    With --against, check statements instead: which of them does a map, or a table of events, contradict?
+    The exit code is 1 if a label does not follow, or if a claim is contradicted.
     """
     from epignn.data.prove import METHODS
 

@@ -11,15 +11,13 @@ from epignn.calculus.laws import laws_of
 from epignn.calculus.neighbours import neighbours
 from epignn.calculus.toml import load_calculus, write_calculus
 from epignn.calculus.vocabulary import unions, vocabulary
-from epignn.cli.output import emit_json, emit_text, matrix, say, svg_name, table
+from epignn.cli.output import emit_json, emit_text, matrix, say, svg_name, table, width
 from epignn.errors import BadArgument
 
 app = typer.Typer(
-    help="The calculi: which there are, what their tables say, whether yours obeys the laws.",
+    help="Calculi: list them, show the words and the table of one, check one of your own.",
     no_args_is_help=True,
 )
-SHOWN = 6
-"""Entries of a long list that are printed."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -38,7 +36,9 @@ def list_calculi(as_json: Json = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A name from `epignn calculus list`, or a .toml file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from `epignn calculus list`, or a .toml file.")
+    ],
     toml: Annotated[
         bool, typer.Option("--toml", help="Print it as a calculus file, to start your own from.")
     ] = False,
@@ -50,6 +50,10 @@ def show(
         Path | None,
         typer.Option(metavar="FILE.svg", help="With --neighbours: draw them as a picture.", callback=svg_name),
     ] = None,
+    composed: Annotated[
+        bool,
+        typer.Option("--table", help="Show the whole composition table, a line for each entry if it is too wide."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what the relations of a calculus mean, which words it takes, and what two of them make together."""
@@ -76,32 +80,39 @@ def show(
 
         emit_json(calculus_dict(calculus))
     else:
-        _print(calculus)
+        _print(calculus, composed)
 
 
-def _print(calculus: Calculus) -> None:
+def _print(calculus: Calculus, whole: bool) -> None:
     names = calculus.relations
     say(f"{calculus.name}: {calculus.title or 'no title'}")
     if calculus.source:
         say(f"source: {calculus.source}")
-    say(f"identity: {names[calculus.identity]}{' (two names mean two things)' if calculus.distinct else ''}")
+    distinct = "; two names never mean the same thing" if calculus.distinct else ""
+    say(f"of a thing to itself: {names[calculus.identity]}{distinct}")
     if calculus.terms:
-        _some("terms", [f"{term} = {calculus.aliases[term]}" for term in calculus.terms])
-    pairs = [f"{names[r]}–{names[c]}" for r, c in enumerate(calculus.converses) if r < c]
-    _some("the other way round", pairs or ["every relation is its own"])
+        _some("words, by whose relative it is", [f"{term} = {calculus.aliases[term]}" for term in calculus.terms])
+    pairs = [f"{names[r]} and {names[c]}" for r, c in enumerate(calculus.converses) if r < c]
+    _some("inverses", pairs or ["every relation is its own"])
     words = {word: calculus.parse_one(word) for word in calculus.words(calculus.universal)}
     _print_vocabulary(calculus)
     rows = [
         (left, *(calculus.format(calculus.compose(first, second)).replace("|", " ") for second in words.values()))
         for left, first in words.items()
     ]
-    matrix(("∘", *words), rows, "What two relations make together, the left one first (* is anything)", " ∘ ")
+    title = "What two relations make together, the left one first (* is anything)"
+    if not matrix(("∘", *words), rows, title, " ∘ ", lines=whole):
+        say(f"What two relations make together: {len(words) ** 2} entries, too wide for here; --table lists them.")
 
 
 def _some(what: str, entries: list[str]) -> None:
-    """The first entries of a list, as many as a screen wants."""
-    more = f", … ({len(entries)} in all; --json has them)" if len(entries) > SHOWN else ""
-    say(f"{what}: {', '.join(entries[:SHOWN])}{more}")
+    """The entries of a list, or the first of them, as many as a line has room for."""
+    whole, more = f"{what}: {', '.join(entries)}", f", … ({len(entries)} in all; --json has them)"
+    if len(whole) <= width():
+        say(whole)
+        return
+    fitting = [n for n in range(1, len(entries)) if len(f"{what}: {', '.join(entries[:n])}{more}") <= width()]
+    say(f"{what}: {', '.join(entries[: max(fitting, default=1)])}{more}")
 
 
 def _print_vocabulary(calculus: Calculus) -> None:
@@ -110,15 +121,17 @@ def _print_vocabulary(calculus: Calculus) -> None:
     pictured = " (pictures: a above, b below)" if "picture" in columns else ""
     table(columns, rows, f"Relations from a to b{pictured}")
     if several := unions(calculus):
-        say("words for several: " + ", ".join(f"{word} = {meant}" for word, meant in several.items()))
+        say("words for several:")
+        for word, meant in several.items():
+            say(f"  {word} = {meant}")
 
 
 @app.command()
 def validate(
-    file: Annotated[Path, typer.Argument(help="A calculus as a .toml file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A calculus of your own.")],
     as_json: Json = False,
 ) -> None:
-    """Check a calculus file against the laws of the algebra; a broken law is an error that names the cell."""
+    """Check that a calculus of your own obeys the laws of the algebra; an error names the law and the entry."""
     calculus = load_calculus(file)
     laws = list(laws_of(calculus))
     if as_json:

@@ -14,7 +14,7 @@ app = typer.Typer(
     help="Published data sets: list them, check the files at hand, get missing ones.", no_args_is_help=True
 )
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Name = Annotated[str, typer.Argument(help="A name from `epignn data list`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `epignn data list`.")]
 
 
 @app.command("list")
@@ -35,7 +35,7 @@ def list_datasets(as_json: Json = False) -> None:
 
 @app.command()
 def info(name: Name, as_json: Json = False) -> None:
-    """Tell source, licence, citation and files of a data set."""
+    """Tell where a data set comes from, its licence, how to cite it, and its files."""
     from epignn.tasks import registry
     from epignn.tasks.fetch import by_hand
 
@@ -59,11 +59,15 @@ def info(name: Name, as_json: Json = False) -> None:
 @app.command()
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names of data sets; left out: every one that has files here.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Names of data sets; if left out, all that have files here."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check the files at hand against their digests. Exit code 1 if one differs or, of a set named, is missing."""
+    """Check that the files at hand are whole, by their digests.
+
+    The exit code is 1 if a file differs, or if a data set that was named lacks one.
+    """
     from epignn.tasks import registry
 
     entries = [registry.find(name) for name in names] if names else registry.datasets()
@@ -91,7 +95,7 @@ def verify(
 @app.command()
 def get(
     name: Name,
-    out: Annotated[Path | None, typer.Option(help="The data folder; the user's cache if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write to; if left out, your cache.")] = None,
     mirror: Annotated[
         str | None,
         typer.Option(help="A server with the layout of raw.githubusercontent.com, which is the default."),
@@ -113,7 +117,7 @@ def get(
         for line in missing:
             say(line)
         if "unchecked" in states.values():
-            say("No digest of these files is known, so that they are what the server sent, unchecked.")
+            say("These files have no published digest: nobody can check that they are what the server should send.")
         say(f"Licence: {entry.licence}. Cite: {entry.citation}.")
     if set(states.values()) == {"by hand"}:
         raise typer.Exit(1)

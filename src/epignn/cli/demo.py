@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.output import SMOKE, emit_json, say, table
+from epignn.cli.output import MOST_SEED, SMOKE, emit_json, say, table
 
 FACTS = "ec(harbour, old town). ntpp(old town, city). tppi(harbour, pier). po(pier, city)"
 QUESTION = ("harbour", "city")
@@ -16,13 +16,13 @@ CELLS = [(k, b) for k in range(2, 10) for b in (1, 2, 3)]
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(help="The seed of the training run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the training run.")] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smoke test on little data; its figures are not to be compared.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Generate RCC-8 problems, train a model on small ones, test it on larger ones, and ask it a question."""
+    """See it all at work, in two minutes: generate problems, train a model, test it on larger ones, ask it."""
     import torch
 
     from epignn.calculus.solve.closure import close

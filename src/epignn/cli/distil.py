@@ -20,7 +20,9 @@ COUNTS = ("entailed", "open", "contradicted", "ambiguous")
 
 
 def distil(
-    model: Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
+    ],
     more: Annotated[
         list[Path] | None, typer.Argument(metavar="[TRAIN]...", help="Further training files, as after --data.")
     ] = None,
@@ -51,7 +53,7 @@ def distil(
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Write down what a model has learnt, for exact reasoning: a calculus (composition table), or rules.
+    """Write down what a model has learnt, for exact reasoning: a composition table, or rules.
 
     A calculus comes with a certificate: which laws it obeys, how many training labels it entails, and which of its
     entries are undecided. Exit code 1 if it breaks a law. Rules of links (`capital^-1, part of -> lies in`) come
@@ -66,7 +68,7 @@ def distil(
         raise BadArgument(f"--kind must be auto, {' or '.join(KINDS)}, not {kind!r}.")
     files = [*(data or []), *(more or [])]
     if weights_only and files:
-        raise BadArgument("--weights-only uses no data; leave --data out, or that.")
+        raise BadArgument("--weights-only uses no data: leave out that, or --data.")
     trained = load_model(model)
     if trained.config.ranks:
         from epignn.cli.links import distil_rules

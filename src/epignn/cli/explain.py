@@ -15,20 +15,26 @@ def explain(
     model: Annotated[
         str,
         typer.Argument(
-            help="A model (shipped name, run folder), a learnt calculus or rules (.toml) or a calculus (rcc8 …)."
+            metavar="MODEL",
+            help="Who answers: a model (rcc8, allen, kinship, or a run folder), a calculus or rules in a .toml "
+            "file; with --exact a calculus by its name.",
         ),
     ],
-    facts: Annotated[str, typer.Argument(help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')],
-    head: Annotated[str, typer.Argument(help="The first entity of the question: what may hold from it …")],
-    tail: Annotated[str, typer.Argument(help="… to this one, the second, and why?")],
+    facts: Annotated[
+        str, typer.Argument(metavar="FACTS", help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them.')
+    ],
+    head: Annotated[
+        str, typer.Argument(metavar="A", help="The first thing of the question: what may hold from A to B?")
+    ],
+    tail: Annotated[str, typer.Argument(metavar="B", help="The second.")],
     exact: Annotated[
         bool, typer.Option("--exact", help="Take MODEL for the name of a calculus, and reason by its exact table.")
     ] = False,
     threshold: Annotated[
-        float, typer.Option(help="For a model: relations of at least this probability count as possible.")
+        float, typer.Option(help="For a model: relations that are at least so likely count as possible.")
     ] = 0.05,
     rounds: Annotated[
-        int | None, typer.Option(min=0, help="How many rounds of the table of states to show; all if left out.")
+        int | None, typer.Option(min=0, help="Show the states of so many rounds; all if left out, none for 0.")
     ] = None,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw a picture here.", callback=svg_name)

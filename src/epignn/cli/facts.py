@@ -14,8 +14,9 @@ from epignn.formats.wording import Source, spoken
 File = Annotated[
     str,
     typer.Argument(
+        metavar="FACTS",
         help='Facts, such as "ec(a,b). ntpp(b,c)", or a file of them as text, .csp, .json, .csv or .tsv, '
-        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf); - is standard input."
+        "also gzipped, or RDF (.ttl, .nt, .jsonld, .rdf); - is standard input.",
     ),
 ]
 CalculusName = Annotated[

@@ -22,13 +22,13 @@ class _CalculusByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_CalculusByDefault,
-    help="Generate benchmark files: of a calculus (`epignn generate rcc8 …`), of families, or of a world of rules.",
+    help="Generate benchmark files: for a calculus (`epignn generate rcc8 …`), families, or a world of rules.",
     no_args_is_help=True,
 )
 app.command("calculus")(benchmark.generate)
 
 Out = Annotated[Path, typer.Option(help="The folder to write to.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same files; train and test need two.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files; training and test files need two.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -42,14 +42,14 @@ def families(
     per_k: Annotated[int, typer.Option(help="Problems of each file.")] = 500,
     seed: Seed = 0,
     relations: Annotated[
-        str, typer.Option(help="Terms that facts may have, separated by commas; the published 14 if left out.")
+        str, typer.Option(help="The words that facts may use, with commas between; the published 14 if left out.")
     ] = "",
-    revisits: Annotated[bool, typer.Option("--revisits", help="Walks may meet somebody twice.")] = False,
+    revisits: Annotated[bool, typer.Option("--revisits", help="A walk may come to the same person twice.")] = False,
     by: Annotated[
         str,
         typer.Option(
-            help="Which labels there are: rules, what the rules of the published data derive; entailed, what "
-            "follows in every family; or true, what holds in the family of the walk, which most facts leave open."
+            help="What the labels are. rules: what the rules of the published data derive. entailed: what follows "
+            "in every family. true: what holds in the family of the walk, even if the facts leave it open."
         ),
     ] = "rules",
     split: Annotated[str, typer.Option(help="What file names end in, such as train or test.")] = "test",
@@ -81,14 +81,18 @@ def world(
         ),
     ] = None,
     seed: Seed = 0,
-    classes: Annotated[int | None, typer.Option(help="Relations that are asked for.")] = None,
-    sequences: Annotated[int | None, typer.Option(help="Different sequences along resolution paths.")] = None,
-    mean_path: Annotated[float | None, typer.Option(help="Mean length of resolution paths.")] = None,
-    longest: Annotated[int | None, typer.Option(help="The longest resolution path.")] = None,
+    classes: Annotated[int | None, typer.Option(help="How many relations are asked for.")] = None,
+    sequences: Annotated[
+        int | None, typer.Option(help="How many different sequences of relations lead to labels.")
+    ] = None,
+    mean_path: Annotated[float | None, typer.Option(help="Mean length of the paths that lead to labels.")] = None,
+    longest: Annotated[int | None, typer.Option(help="The longest of these paths.")] = None,
     mean_nodes: Annotated[float | None, typer.Option(help="Mean number of nodes of a graph.")] = None,
     mean_edges: Annotated[float | None, typer.Option(help="Mean number of edges of a graph.")] = None,
-    pairs: Annotated[int | None, typer.Option(help="Relations, inverses not counted.")] = None,
-    rules: Annotated[int | None, typer.Option(help="Rules of two steps, mirror images not counted.")] = None,
+    pairs: Annotated[int | None, typer.Option(help="How many relations there are, inverses not counted.")] = None,
+    rules: Annotated[
+        int | None, typer.Option(help="How many rules of two steps there are, mirror images not counted.")
+    ] = None,
     train: Annotated[int | None, typer.Option(help="Graphs to train on.")] = None,
     valid: Annotated[int | None, typer.Option(help="Graphs to validate on.")] = None,
     test: Annotated[int | None, typer.Option(help="Graphs to test on.")] = None,

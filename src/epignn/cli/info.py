@@ -23,7 +23,7 @@ def _version_of(package: str) -> str | None:
 def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Tell the versions, which kernels answer by which instructions, and where benchmark files are looked for."""
+    """Tell versions, whether the compiled kernels are in use, and where data are looked for."""
     facts = {
         "epignn": __version__,
         "kernels": "compiled" if native() else "plain",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import emit_json, emit_text, epochs, kept, progress, say, table, working
-from epignn.cli.workers import PANEL, RayAddress, WorkersOption
+from epignn.cli.output import MOST_SEED, counted, emit_json, emit_text, epochs, kept, progress, say, table, working
+from epignn.cli.workers import PANEL, RayAddress, Threads, WorkersOption
 from epignn.errors import BadArgument
 from epignn.files import name_a_file
 
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from epignn.workers import Workers
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-ModelName = Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")]
+ModelName = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
+]
 Device = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, mps, or auto for the best there is.")]
 Code = Annotated[
     list[Path],
     typer.Option(
         "--code",
         metavar="FILE.py",
-        help="A Python file that the model, task or objective is a class of. It is executed.",
+        help="The Python file with the class of the model, task or objective. It is executed.",
     ),
 ]
 Track = Annotated[
@@ -51,8 +53,8 @@ Pruned = Annotated[
         min=0.0001,
         max=1,
         metavar="SHARE",
-        help="Let passes of EpiGNN follow at most this share of all entities, those nearest to the head: faster on "
-        "large graphs, and below 1 not exact.",
+        help="Look only at this share of all entities, those nearest to the head: faster on large graphs, but "
+        "below 1 not exact.",
         rich_help_panel=LINKS,
     ),
 ]
@@ -62,17 +64,24 @@ def train(
     what: Annotated[
         str,
         typer.Argument(
+            metavar="DATA",
             help="An experiment (rcc8, ia, clutrr:db9b8f04, graphlog:world_32, wn18rr:v1 …), a .toml file, a "
-            "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv)."
+            "folder of labelled graphs (CSV or JSON Lines), a folder with train.txt, or a file of triples (.tsv).",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The run folder; an interrupted run there goes on.")] = Path(
-        "runs/model"
-    ),
+    out: Annotated[Path, typer.Option(help="The run folder.")] = Path("runs/model"),
     seed: Annotated[
-        int, typer.Option(min=0, help="Chooses initial weights, what is held out, and the order of training.")
+        int,
+        typer.Option(
+            min=0,
+            max=MOST_SEED,
+            help="The seed of initial weights, of what is held out, and of the order of training.",
+        ),
     ] = 0,
-    settings: Annotated[list[str], typer.Option("--set", help="Override a setting: --set model.facets=8.")] = [],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", help="Change a setting: --set model.facets=8. `epignn settings` lists all."),
+    ] = [],
     model: Annotated[
         str | None,
         typer.Option(help="The kind of model: a name (epignn), or path/to/file.py:Class for one of your own."),
@@ -82,10 +91,10 @@ def train(
         typer.Option(help="The calculus that a folder of labelled graphs is about; none, if it is about none."),
     ] = "rcc8",
     preset: Annotated[
-        str, typer.Option(help="Settings: best, paper, or a .toml file.", rich_help_panel=LINKS)
+        str, typer.Option(help="The settings to begin with: best, paper, or a .toml file.", rich_help_panel=LINKS)
     ] = "best",
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     track: Track = None,
     code: Code = [],
     workers: Annotated[
@@ -93,14 +102,14 @@ def train(
         typer.Option(
             metavar="N|auto|ray",
             help="Processes that share every step: so many of this machine, auto for one on each core, or ray for "
-            "all cores of a Ray cluster. It is worthwhile where a step is long.",
+            "all cores of a Ray cluster. Small models are faster with 1.",
             rich_help_panel=PANEL,
         ),
     ] = "1",
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Train a model: weights, config and the state to resume from go to a run folder."""
+    """Train a model, into a run folder; if it is interrupted, the same command goes on from there."""
     import torch
 
     from epignn.learn.config import experiment_for
@@ -188,12 +197,12 @@ def _train_on_cluster(cluster: Any, member: "Member") -> bool:
 def _result(run: "Run") -> str:
     """The validation of the epoch that was kept."""
     best, count, training = run.best, len(run.history), run.trained.experiment.training
-    epochs_run = f"{count} epoch{'s' * (count > 1)}"
+    epochs_run = counted(count, "epoch")
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
     ended = ""
     if count < training.epochs * training.starts:
-        ended = f"; none of the last {training.patience} was better, so training ended"
+        ended = f"; training ended after {counted(training.patience, 'epoch')} without a better one"
     elif run.rising:
         ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
@@ -237,7 +246,7 @@ def evaluate(
     negatives: Annotated[
         Path | None,
         typer.Option(
-            help="Rank among the negatives of this file; where it is not there, they are drawn and written to it.",
+            help="Rank among the wrong answers (negatives) of this file; if there is none, draw and write them.",
             rich_help_panel=LINKS,
         ),
     ] = None,
@@ -248,9 +257,9 @@ def evaluate(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy of models by file and (k, b), with 95 % intervals and the number of distinct problems.
+    """Measure how often models are right on files of labelled graphs, with 95 % intervals.
 
-    Of link prediction models, the metrics of every protocol, beside baselines.
+    For models of links: the metrics of every protocol, beside those of scorers that learn nothing.
     """
     from epignn.workers import workers_of
 
@@ -264,7 +273,7 @@ def evaluate(
     count = max(1, next((n for n, name in enumerate(what) if not is_model(name)), len(what)))
     names, data = what[:count], what[count:]
     if not data:
-        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name data behind the models.")
+        raise BadArgument(f"what shall {what[-1]} be evaluated on? Name the data after the models.")
 
     trained = [[load_model(one, device, code) for one in several(name)] for name in names]
     if trained[0][0].config.ranks:
@@ -315,15 +324,17 @@ def predict(
     model: Annotated[
         str,
         typer.Argument(
+            metavar="MODEL",
             help="A run folder, a weights file, or the name of a shipped model. Models of links with a comma "
-            "between (A,B) answer together, by the mean of their normalised scores."
+            "between (A,B) answer together, by the mean of their normalised scores.",
         ),
     ],
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="Facts, .csp or .json with --query A B; or a file of labelled graphs, CSV or JSON Lines. For a "
-            "model of links: a file of triples, whose entities may be new."
+            "model of links: a file of triples, whose entities may be new.",
         ),
     ],
     out: Annotated[
@@ -336,7 +347,10 @@ def predict(
     ] = None,
     relation: Annotated[
         str | None,
-        typer.Option(help="The relation of the links; R^-1 asks who has R to --head.", rich_help_panel=LINKS),
+        typer.Option(
+            help="The relation of the links; R^-1 asks for the entities that have R to --head.",
+            rich_help_panel=LINKS,
+        ),
     ] = None,
     queries: Annotated[
         Path | None,
@@ -349,15 +363,17 @@ def predict(
         bool,
         typer.Option(
             "--all",
-            help="Ask all heads about all relations, or about --relation. With --out, the same command goes on "
-            "where it was interrupted.",
+            help="Ask every entity about every relation, or about --relation. With --out, the same command goes "
+            "on where it was interrupted.",
             rich_help_panel=LINKS,
         ),
     ] = False,
-    top: Annotated[int, typer.Option(min=1, help="Answers to each question.", rich_help_panel=LINKS)] = 10,
+    top: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Answers to each question.", rich_help_panel=LINKS)
+    ] = 10,
     least: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Leave out answers of a smaller probability.", rich_help_panel=LINKS),
+        typer.Option(min=0, max=1, help="Leave out answers that are less likely than this.", rich_help_panel=LINKS),
     ] = 0.0,
     paths: Annotated[
         bool | None,
@@ -368,7 +384,10 @@ def predict(
         ),
     ] = None,
     include_known: Annotated[
-        bool, typer.Option("--include-known", help="Rank what the graph states too.", rich_help_panel=LINKS)
+        bool,
+        typer.Option(
+            "--include-known", help="Also rank answers that the graph states already.", rich_help_panel=LINKS
+        ),
     ] = False,
     pruned: Pruned = 1.0,
     device: Device = "cpu",
@@ -377,9 +396,10 @@ def predict(
     ray_address: RayAddress = None,
     as_json: Json = False,
 ) -> None:
-    """Predict the relation of a pair, its probability and the runner-up, for every graph of a file.
+    """Predict which relation holds, how likely it is, and the runner-up; or, for models of links, who is linked.
 
-    With a model of links and a file of triples: to which entities does --head have --relation?
+    A file of labelled graphs is answered graph by graph. In a file of triples, --head and --relation ask one
+    question.
     """
     from epignn.learn.checkpoint import load_model
     from epignn.workers import workers_of

@@ -49,10 +49,16 @@ def limited(seconds: float | None, memory: int | None, as_json: bool) -> Iterato
     Raises:
         BadArgument: a limit is no number above 0, or this system cannot keep it.
     """
+    clock = _Clock()
     try:
-        with _within_time(seconds), _within_memory(memory):
-            yield
+        try:
+            clock.start(seconds)
+            with _within_memory(memory):
+                yield
+        finally:
+            clock.stop()
     except _Reached:
+        clock.stop()  # once more: an alarm may have come just before it was stopped
         give_up(f"{seconds:g} seconds were not enough; --seconds allows more", as_json)
     except MemoryError:
         if memory is None:
@@ -69,26 +75,34 @@ def give_up(reason: str, as_json: bool) -> NoReturn:
     raise typer.Exit(UNDECIDED)
 
 
-@contextmanager
-def _within_time(seconds: float | None) -> Iterator[None]:
-    if seconds is None:
-        yield
-        return
-    if not (math.isfinite(seconds) and 0 < seconds < 1e8):
-        raise BadArgument(f"--seconds takes a number above 0, not {seconds:g}.")
-    if not hasattr(signal, "setitimer"):
-        raise BadArgument("--seconds needs a clock that this system has not; leave it out.")
+class _Clock:
+    """Raises `_Reached` when the time is over, and again and again until it is stopped."""
 
-    def end(number: int, frame: "FrameType | None") -> NoReturn:
-        raise _Reached
+    def __init__(self) -> None:
+        self._runs = False
 
-    before = signal.signal(signal.SIGALRM, end)  # kernels, too, listen to signals
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def start(self, seconds: float | None) -> None:
+        """Begin to count; without a number there is nothing to count to."""
+        if seconds is None:
+            return
+        if not (math.isfinite(seconds) and 0 < seconds < 1e8):
+            raise BadArgument(f"--seconds takes a number above 0, not {seconds:g}.")
+        if not hasattr(signal, "setitimer"):
+            raise BadArgument("--seconds needs a clock that this system has not; leave it out.")
+        self._before = signal.signal(signal.SIGALRM, self._end)  # kernels, too, listen to signals
+        self._runs = True
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+
+    def stop(self) -> None:
+        """No alarm is raised from here on."""
+        if self._runs:
+            self._runs = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+
+    def _end(self, number: int, frame: "FrameType | None") -> None:
+        if self._runs:
+            raise _Reached
 
 
 @contextmanager

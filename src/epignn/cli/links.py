@@ -110,7 +110,9 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
         (one.rank, one.tail, "–" if one.probability is None else f"{one.probability:.4f}", f"{one.score:.3f}")
         for one in found
     ]
-    table(("", "answer", "probability", "score (more is likelier)"), cells, f"({asked.head}, {asked.relation}, ?)")
+    table(
+        ("", "answer", "probability", "score (higher is likelier)"), cells, f"({asked.head}, {asked.relation}, ?)"
+    )
     if supported := [one for one in found if one.path is not None]:
         from epignn.distil.bodies import Bodies
 
@@ -122,7 +124,7 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
             body = tuple(graph.relation(step.relation) for step in one.path.steps)
             if body != (relation,):
                 counts = bodies.counts(body, relation)
-                said = f"holds of {counts.support:,} of the {counts.pairs:,} pairs that it joins in this graph"
+                said = f"holds for {counts.support:,} of the {counts.pairs:,} pairs that it joins in this graph"
                 say(f"     {bodies.text(body, relation)}: {said}")
 
 
@@ -301,10 +303,10 @@ def _show_rules(found: "LinkRules", trained: "Trained", out: Path) -> None:
         if told[rule.relation] <= SHOWN:
             counts = rule.counts
             shown.append((rule.text, f"{rule.score:.2f}", counts.support, f"{counts.confidence:.3f}"))
-    table(("rule", "score", "support", "confidence"), shown, f"the strongest rules of {Path(trained.name).name}")
+    table(("rule", "score", "support", "confidence"), shown, f"The strongest rules of {Path(trained.name).name}")
     say(f"{out}: {len(found.rules):,} rules for {len(told):,} relations")
     say(
-        f"Of {check.questions:,} held-out questions, the model's first answer is the one of the strongest rule in "
+        f"On {check.questions:,} held-out questions the model's first answer is that of its strongest rule in "
         f"{100 * check.explained:.0f} %, and that of some rule in {100 * check.reached:.0f} %. "
         f"MRR of the model {check.model_mrr:.3f}, of its rules {check.rules_mrr:.3f}."
     )

@@ -13,7 +13,7 @@ from epignn.calculus.result import Answer, Result, doubt
 from epignn.calculus.solve.closure import close as closure
 from epignn.cli.facts import CalculusName, File, Read, read_facts
 from epignn.cli.limits import UNDECIDED, Memory, Seconds, limited
-from epignn.cli.output import emit_json, matrix, progress, say, table, working
+from epignn.cli.output import counted, emit_json, matrix, progress, say, table, working
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.errors import BadArgument, lookup
 from epignn.formats.wording import NOTHING, Source, in_words
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from epignn.workers import Workers
 
 RDF = (".ttl", ".nt", ".jsonld", ".rdf")
+PROGRAMS = ("csp", "json", "npz")
+"""Formats that programs read, which have relations by their own names."""
 BATCH, BATCHES = 256, 8
 """Networks that a worker is given at once, at most, and how often it is given some, at least."""
 NO_ANSWER = "–"
@@ -62,7 +64,7 @@ def _read(file: str, calculus: str | None, number: int | None) -> list[Read]:
 
 def _is_folder(name: str) -> bool:
     try:
-        return Path(name).is_dir()
+        return bool(name) and Path(name).is_dir()
     except OSError:  # facts, too long for a name
         return False
 
@@ -87,8 +89,8 @@ def close(
         str,
         typer.Option(
             help="closure: all that follows by composition. search: decides for certain where facts leave a "
-            "choice. minimal: the smallest sets that are left. directional: from --head alone, which is faster. "
-            "partial, dpc or dpc+: for large networks in which most pairs have no fact."
+            "choice. minimal: the fewest relations that are left of each pair. directional: from --head alone, "
+            "which is faster. partial, dpc or dpc+: for large networks in which most pairs have no fact."
         ),
     ] = "closure",
     head: Annotated[
@@ -100,25 +102,26 @@ def close(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write the closed network to this file, in the format of its suffix: .csv, .tsv, .parquet, .npz, "
-            ".xlsx, .csp, .json, .ttl; anything else is facts as text."
+            help="Write what holds between all pairs to this file. Its ending tells the format: .csv, .tsv, "
+            ".parquet, .npz, .xlsx, .csp, .json, .ttl; anything else is facts as text."
         ),
     ] = None,
     form: Annotated[
         str, typer.Option("--format", help="The format of --out, whatever its suffix: facts, csp or json.")
     ] = "",
     inferred: Annotated[
-        bool, typer.Option("--inferred", help="Write only what follows to --out, not what was stated.")
+        bool, typer.Option("--inferred", help="With --out: write what follows, and leave out what was stated.")
     ] = False,
     vocabulary: Vocabulary = None,
     provenance: Annotated[
         str, typer.Option(metavar="IRI", help="For RDF: mark every inferred statement as derived from this.")
     ] = "",
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="For RDF: pass over what is no relation, and count it.")
+        bool,
+        typer.Option("--skip-bad", help="For RDF: leave out statements that cannot be read, and say how many."),
     ] = False,
     backend: Annotated[
-        str, typer.Option(help="Which code answers: auto, compiled (the kernels) or plain.")
+        str, typer.Option(help="Which code computes: auto, compiled, or plain (slower; for comparison).")
     ] = "auto",
     seconds: Seconds = None,
     memory: Memory = None,
@@ -128,8 +131,8 @@ def close(
 ) -> None:
     """Tell what follows from facts, and whether they can all hold together.
 
-    Of a folder, every file is closed. Exit code 1 if facts clash: the fewest that do are shown, in the words of the
-    file, and every further such group that has no fact in common with the others.
+    If they cannot, the exit code is 1, and the fewest facts that clash are shown; of several groups of facts that
+    clash, all that have no fact in common. If a folder is given, every file in it is answered.
     """
     from epignn.reason.networks import ALGORITHMS, closed_json, conflicts, result_dict, run
     from epignn.workers import workers_of
@@ -152,7 +155,7 @@ def close(
             clashes = conflicts(results[0], lambda rest: run(algorithm, rest, query, head or "", backend))  # type: ignore[arg-type]
         documents = [result_dict(result, query, not whole) for result in results] if as_json else []
     if out is not None:
-        _write(results, out, form, inferred, file, told, provenance)
+        _write(results, read, out, form, inferred, file, told, provenance)
     for note in told.notes if told else ():
         say(f"note: {note}", err=True)
     if as_json and len(documents) == 1:
@@ -194,6 +197,7 @@ def _by_workers(
 
 def _write(
     results: list[Result],
+    read: list[Read],
     out: Path,
     form: str,
     inferred: bool,
@@ -201,7 +205,7 @@ def _write(
     told: "Statements | None",
     provenance: str,
 ) -> None:
-    """Write what is known of every pair, or only what no fact tells."""
+    """Write what is known of every pair, or only what no fact tells; tables and text in the words of the facts."""
     if out.suffix.casefold() in RDF:
         from epignn.bridges.rdf import inferred_rdf, write_rdf
 
@@ -212,13 +216,20 @@ def _write(
         return
     from epignn.bridges.tables import write_out
 
-    write_out([result.inferred if inferred else result.closed for result in results], out, form)
+    networks = [result.inferred if inferred else result.closed for result in results]
+    if form not in PROGRAMS and not (not form and out.name.casefold().removesuffix(".gz").endswith(PROGRAMS)):
+        networks = [replace(network, calculus=one.words) for network, one in zip(networks, read, strict=True)]
+    write_out(networks, out, form)
+
+
+def _size(network: Network) -> str:
+    return f"{counted(len(network.names), 'entity', 'entities')}, {counted(len(network), 'fact')}"
 
 
 def _print_conflicts(result: Result, found: "Conflicts", read: Read) -> None:
     """What clashes, in the words of the file."""
     network = result.network
-    say(f"{network.calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
+    say(f"{network.calculus.name}, {_size(network)}: {result.answer}")
     for number, conflict in enumerate(found.each, start=1):
         which = f"Conflict {number} of {len(found.each)}: these" if len(found.each) > 1 else "These"
         minimal = (
@@ -238,7 +249,7 @@ def _print_conflicts(result: Result, found: "Conflicts", read: Read) -> None:
 def _print_answer(result: Result, query: tuple[str, str] | None, read: Read) -> None:
     """Whether the facts can hold, and what is left of a pair."""
     network, calculus = result.network, result.network.calculus
-    say(f"{calculus.name}, {len(network.names)} entities, {len(network)} facts: {result.answer}")
+    say(f"{calculus.name}, {_size(network)}: {result.answer}")
     if result.answer is Answer.CLOSED:
         say(f"No contradiction found; {doubt(calculus, '--algorithm search')}.")
     if result.answer is Answer.UNDECIDED:
@@ -262,13 +273,13 @@ def _print(result: Result, query: tuple[str, str] | None, read: Read) -> None:
     cells = [[NO_ANSWER if mask == words.anything else words.format(mask) for mask in row] for row in masks]
     rows = [(name, *(cell.replace("|", " ") for cell in row)) for name, row in zip(names, cells, strict=True)]
     key = f" ({NO_ANSWER}: {NOTHING})" if any(NO_ANSWER in row for row in cells) else ""
-    matrix(("", *names), rows, f"What may hold from the left to the top{key}", " to ")
+    matrix(("", *names), rows, f"From each name on the left to each name above: what may hold{key}", " to ")
 
 
 def _print_inferred(result: Result, read: Read) -> None:
     """The smallest sets that no fact states."""
     shown, count = result.sharpest(SHOWN_FACTS), result.inferred_count
-    say(f"{len(result.closed)} pairs are constrained, {count} of them by inference. What is known best:")
+    say(f"Something is known of {len(result.closed):,} pairs, of {count:,} of them by inference. Best known:")
     for f in range(len(shown)):
         say(f"  {replace(shown, calculus=read.words).fact(f)}")
     if count > len(shown):
@@ -296,19 +307,22 @@ WORDS = MappingProxyType({True: "entailed", False: "not entailed", None: "undeci
 
 def entails(
     file: File,
-    facts: Annotated[str, typer.Argument(help='What to prove, such as "po(a, c)" or "ec|dc(a, b). po(b, c)".')],
+    facts: Annotated[
+        str,
+        typer.Argument(metavar="CLAIMS", help='What may follow, such as "po(a, c)" or "ec|dc(a, b). po(b, c)".'),
+    ],
     calculus: CalculusName = None,
     number: Annotated[
         int | None, typer.Option("--network", help="Which network of the file to ask, counted from 1.")
     ] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="Give up after so many steps of the search.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(min=0, help="Give up after so many steps of the search.")] = None,
     seconds: Seconds = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether other facts follow from those of a file, by exact search; exit code 1 if not, or if these clash.
+    """Tell whether claims follow from facts, by exact search.
 
-    Exit code 3 if it is undecided because a limit was reached.
+    The exit code is 1 if they do not, or if the facts clash, and 3 if a limit was reached before it was decided.
     """
     from epignn.reason.networks import entailments
 

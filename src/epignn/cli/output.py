@@ -5,6 +5,7 @@ command line prints, and nothing here lets markup or control characters act on a
 """
 
 import json
+import re
 import shutil
 import sys
 import time
@@ -30,6 +31,10 @@ EVERY = 10.0
 """Seconds between two lines on work that goes on, where nobody sees a bar."""
 WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
+WORD = 24
+"""Longer words are cut."""
+MOST_SEED = 2**32 - 1
+"""The largest seed that every library takes."""
 NARROW = 8
 """So many columns are enough for a cell of several words, which goes on in the next line."""
 
@@ -37,10 +42,18 @@ NARROW = 8
 def svg_name(path: Path | None) -> Path | None:
     """The name of a picture to be drawn as SVG; another kind of picture is refused before any work is done."""
     if path is not None and path.suffix.casefold() != ".svg":
-        raise BadArgument(
-            f"--svg draws SVG, which {path.name!r} does not end in; write {path.with_suffix('.svg')}."
-        )
+        better = path.with_suffix(".svg") if path.name else "picture.svg"
+        raise BadArgument(f"--svg draws SVG, which {path.name!r} does not end in; write {better}.")
     return path
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """How many there are, in words.
+
+    >>> counted(1, "fact"), counted(2_000, "fact"), counted(3, "entity", "entities")
+    ('1 fact', '2,000 facts', '3 entities')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def say(text: object = "", err: bool = False) -> None:
@@ -100,25 +113,26 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
     not even that gives room, there are several tables, each with the first column.
     """
     cells = [[shown(cell) for cell in row] for row in rows]
-    for part in _parts(columns, cells):
-        _grid([columns[c] for c in part], [[row[c] for c in part] for row in cells], title)
+    texts = [[name, *(row[c] for row in cells)] for c, name in enumerate(columns)]
+    least = [min(max(map(_longest, text)), WORD) for text in texts]
+    least = [
+        max([word, *map(len, text[1:])]) if _is_figures(text[1:]) else word
+        for text, word in zip(texts, least, strict=True)
+    ]
+    for part in _parts(least):
+        widths = _shared([least[c] for c in part], [texts[c] for c in part])
+        _grid([columns[c] for c in part], [[row[c] for c in part] for row in cells], title, widths)
 
 
-def _parts(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[int]]:
+def _parts(least: Sequence[int]) -> list[list[int]]:
     """Which columns stand beside each other: as many as find room when all are as narrow as they may be."""
-    least = []
-    for c, name in enumerate(columns):
-        texts = [row[c] for row in cells]
-        whole = all(map(_is_number, texts))
-        longest = max(map(len, texts), default=0) if whole else max((_longest(text) for text in texts), default=0)
-        least.append(min(max(longest, _longest(name)), 10**6 if whole else 24) + 3)
-    parts, used = [[0]], least[0] + 1 if least else 0
-    for c in range(1, len(columns)):
-        if used + least[c] > width() and len(parts[-1]) > 1:
+    parts, used = [[0]], least[0] + 4 if least else 0
+    for c in range(1, len(least)):
+        if used + least[c] + 3 > width() and len(parts[-1]) > 1:
             parts.append([0])
-            used = least[0] + 1
+            used = least[0] + 4
         parts[-1].append(c)
-        used += least[c]
+        used += least[c] + 3
     return parts
 
 
@@ -127,15 +141,18 @@ def _longest(text: str) -> int:
     return max(map(len, text.split()), default=0)
 
 
-def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) -> None:
+def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str, widths: Sequence[int]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     grid, console = Table(), _console(width=width())
     for c, name in enumerate(columns):
-        numeric = bool(cells) and all(_is_number(row[c]) for row in cells)
+        numeric = bool(cells) and _is_figures([row[c] for row in cells])
         grid.add_column(
-            Text(shown(name)), justify="right" if numeric else "left", overflow="ellipsis", no_wrap=numeric
+            Text(shown(name)),
+            justify="right" if numeric else "left",
+            overflow="ellipsis",
+            width=widths[c],
         )
     for row in cells:
         grid.add_row(*map(Text, row))
@@ -144,21 +161,55 @@ def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str) ->
     console.print(grid)
 
 
-def matrix(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str) -> None:
-    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names."""
+def matrix(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str, between: str, lines: bool = True
+) -> bool:
+    """Write a table of rows by columns; where there is no room for it, an entry a line, `between` its two names.
+
+    Names may be cut, the words of entries never. Without `lines` nothing is written there; returns whether
+    something was.
+    """
     cells = [[shown(cell) for cell in row] for row in rows]
-    longest = [max(len(name), *(len(row[c]) for row in cells)) for c, name in enumerate(columns)]
-    if sum(min(each, NARROW) + 3 for each in longest) < width():
-        return _grid(columns, cells, title)
-    say(title)
-    for name, *entries in cells:
-        for other, entry in zip(columns[1:], entries, strict=True):
-            say(f"  {name}{between}{other}: {entry}")
-    return None
+    words = [max((_longest(row[c]) for row in cells), default=0) if c else 0 for c in range(len(columns))]
+    least = [max(word, min(len(name), NARROW)) for word, name in zip(words, columns, strict=True)]
+    least[0] = min(max((len(row[0]) for row in cells), default=0), NARROW)
+    if sum(each + 3 for each in least) < width():
+        texts = [[name, *(row[c] for row in cells)] for c, name in enumerate(columns)]
+        _grid(columns, cells, title, _shared(least, texts))
+        return True
+    if lines:
+        say(title)
+        for name, *entries in cells:
+            for other, entry in zip(columns[1:], entries, strict=True):
+                say(f"  {name}{between}{other}: {entry}")
+    return lines
 
 
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace(",", "").replace("-", "", 1).isdigit()
+def _shared(least: list[int], texts: Sequence[Sequence[str]]) -> list[int]:
+    """The room for columns of texts: whole words first, then whole lines."""
+    for wanted in (_longest, len):
+        least = _widths(least, [max(map(wanted, column)) for column in texts], width() - 1)
+    return least
+
+
+def _widths(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
+    """How wide columns are: at least so much, and what is left goes to those that lack most of what they want.
+
+    >>> _widths([2, 2, 2], [2, 9, 5], 20)
+    [2, 7, 2]
+    """
+    found = list(least)
+    for _ in range(room - sum(each + 3 for each in least)):
+        c = max(range(len(found)), key=lambda c: wanted[c] - found[c])
+        found[c] += wanted[c] > found[c]
+    return found
+
+
+def _is_figures(texts: Sequence[str]) -> bool:
+    """Whether a column has numbers, intervals, counts or figures with a spread; some cells may be empty."""
+    return any(texts) and all(
+        text in ("", "–") or re.fullmatch(r"[-+]?\d[\d.,]*( ?(?:±|–|of) ?\d[\d.,]*)?( \+)?", text) for text in texts
+    )
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import typer
 from epignn.cli.learn import Code, Device
 from epignn.cli.limits import check_finite
 from epignn.cli.output import emit_json, progress, say, table
+from epignn.cli.workers import Threads
 from epignn.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ def profile(
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Show exact closure by the calculus, too.")] = False,
-    branches: Annotated[int, typer.Option(min=1, help="Branches b while the path length k grows.")] = 3,
-    length: Annotated[int, typer.Option(min=2, help="Path length k while the branches b grow.")] = 4,
-    longest: Annotated[int, typer.Option(min=2, help="The largest k.")] = 30,
-    widest: Annotated[int, typer.Option(min=1, help="The largest b.")] = 12,
-    problems: Annotated[int, typer.Option(min=1, help="Test problems of each size, about as many.")] = 400,
-    least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that is to hold.")] = 0.95,
+    branches: Annotated[int, typer.Option(min=1, max=1000, help="Branches b while the path length k grows.")] = 3,
+    length: Annotated[int, typer.Option(min=2, max=1000, help="Path length k while the branches b grow.")] = 4,
+    longest: Annotated[int, typer.Option(min=2, max=1000, help="The largest k.")] = 30,
+    widest: Annotated[int, typer.Option(min=1, max=1000, help="The largest b.")] = 12,
+    problems: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="About how many test problems there are of each size.")
+    ] = 400,
+    least: Annotated[float, typer.Option(min=0, max=1, help="The accuracy that has to hold.")] = 0.95,
     floor: Annotated[
         float, typer.Option(min=0, max=1, help="A model below this accuracy is not tested further.")
     ] = 0.5,
@@ -48,13 +51,14 @@ def profile(
     out: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg or .pdf.")] = None,
     record: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write all figures here.")] = None,
     device: Device = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     code: Code = [],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Show how accuracy falls as paths grow and as branches grow, and up to which k it holds.
+    """Show how far beyond its training graphs a model is right: accuracy as paths and branches grow.
 
-    Problems are generated. Each model is tested until its accuracy is below --floor, or a limit is reached.
+    Problems are generated, larger and larger, until accuracy is below --floor or a limit is reached. At the end
+    stands the longest path k up to which the accuracy --least holds.
     """
     import torch
 
@@ -68,7 +72,7 @@ def profile(
     if out is not None:
         pictures.check_name(out)
     if not models and calculus is None:
-        raise BadArgument("nothing to profile: name a model, or a calculus with --calculus rcc8 --exact.")
+        raise BadArgument("nothing to profile: name a model, or write --calculus rcc8 --exact.")
     torch.set_num_threads(threads)
     trained = dict(
         zip(report.short_names(models), (load_model(name, device, code) for name in models), strict=True)

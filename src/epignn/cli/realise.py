@@ -1,5 +1,6 @@
 """`epignn realise`: a concrete world in which the facts hold."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +28,9 @@ def realise(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find a concrete world in which the facts hold: intervals, points, regions or a family, with coordinates.
+    """Make up a world in which the facts hold, with coordinates: regions, intervals, points or a family.
 
-    Exit code 1 if the facts clash, which are shown; 3 if no world was found in time.
+    The exit code is 1 if the facts clash; the fewest that do are shown. It is 3 if no world was found in time.
     """
     with working("looking for a world"), limited(None, memory, as_json):
         network, words, source = read_facts(file, calculus)[0]
@@ -42,7 +43,7 @@ def realise(
     if svg is not None and world is not None:
         from epignn.explain.world import draw_world
 
-        write_text(svg, draw_world(world, network))
+        write_text(svg, draw_world(world, replace(network, calculus=words)))
     if as_json:
         emit_json({"calculus": network.calculus.name, **found.to_dict()})
     elif world is None:
@@ -51,7 +52,7 @@ def realise(
             say(f"  {source.fact(fact)}")
     else:
         columns, rows = world.table()
-        table(columns, rows, f"a world of {world.calculus}")
+        table(columns, rows, f"A world in which the facts hold ({world.calculus})")
         say(f"All {len(network)} facts hold:" if len(network) else "There are no facts.")
         for f in range(min(len(network), SHOWN_FACTS)):
             fact = network.fact(f)

@@ -1,4 +1,4 @@
-"""`epignn refine`: a model taught by the calculus distilled from it. Torch is loaded only when it runs."""
+"""`epignn refine`: a model made exact by what it has learnt, or taught by it. Torch is loaded only when it runs."""
 
 import sys
 from pathlib import Path
@@ -7,29 +7,40 @@ from typing import Annotated
 import typer
 
 from epignn.cli.output import emit_json, epochs, kept, progress, say
+from epignn.cli.workers import Threads
 
 
 def refine(
-    model: Annotated[str, typer.Argument(help="A run folder, a weights file, or the name of a shipped model.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A run folder, a weights file, or the name of a shipped model.")
+    ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The run folder of the refined model.")],
+    taught: Annotated[
+        bool, typer.Option("--taught", help="Teach it by examples of the calculus, instead of setting its weights.")
+    ] = False,
     epochs_: Annotated[
-        int, typer.Option("--epochs", min=1, help="How long it is taught: so many times 25,600 expressions.")
+        int,
+        typer.Option("--epochs", min=1, max=100_000, help="Where it is taught: for how long."),
     ] = 8,
     device: Annotated[str, typer.Option(help="Where it is taught: cpu, cuda, mps or auto.")] = "cpu",
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Make a model of a calculus, such as RCC-8, answer rightly on much larger graphs.
+    """Make a model answer rightly on much larger graphs than it was trained on.
 
-    The calculus that the model has learnt is distilled first, as `epignn distil` does; it then teaches the model,
-    which relations are possible after every step, not only at the end of a path. Nothing else is used: no other
-    graphs, and not the true calculus. The refined model is a run folder like any other, with the calculus in it.
+    What the model has learnt is distilled into a calculus first, as by `epignn distil`. The weights are then set to
+    this calculus, so that the model knows after each step exactly which relations are possible. With --taught it
+    learns this from examples instead, and comes close. Nothing else is used: neither other graphs nor the true
+    calculus. The result is a run folder like any other, with the calculus in it.
+
+    Relations such as kinship belong to no calculus. A model of these is always taught, by longer walks, which are
+    made of its training walks and keep their labels.
     """
     from dataclasses import replace
 
     import torch
 
-    from epignn.distil.refine import CALCULUS, TRAINING
+    from epignn.distil.refine import CALCULUS, training_of
     from epignn.distil.refine import refine as refined
     from epignn.learn.checkpoint import load_model
     from epignn.report.record import circumstances
@@ -45,17 +56,21 @@ def refine(
         run = refined(
             trained,
             out,
-            training=replace(TRAINING, epochs=epochs_),
+            taught=taught,
+            training=replace(training_of(trained), epochs=epochs_),
             device=device,
             record=record,
             tables=tables,
             report=show,
         )
+    learnt = out / CALCULUS
     if as_json:
-        emit_json({"model": model, "out": str(out), "epochs": len(run.history), "loss": run.history[-1]["loss"]})
+        told = {"calculus": str(learnt)} if learnt.exists() else {}
+        emit_json({"model": model, "out": str(out), **told, "epochs": len(run.history)})
         return
-    if run.ended_before:
+    if run.history and run.ended_before:
         say(f"{out}: this run had ended already; --epochs with a larger number extends it")
-    say(f"{out}: a model of {len(run.trained.relations)} relations, taught by {out / CALCULUS}")
+    how = f"{'taught by' if taught else 'set to'} {learnt}" if learnt.exists() else "taught by longer walks"
+    say(f"{out}: a model of {len(run.trained.relations)} relations, {how}")
     if run.calibration:
         say(f"{out}: {run.calibration}")

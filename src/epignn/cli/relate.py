@@ -11,20 +11,25 @@ import typer
 from epignn.bridges.world import Regions, World
 from epignn.calculus.algebra import Calculus
 from epignn.cli.networks import RDF, Vocabulary, read_statements
-from epignn.cli.output import emit_json, say, svg_name, table, working
+from epignn.cli.output import counted, emit_json, say, svg_name, table, working
 from epignn.errors import BadArgument, BadFile
 
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Name = Annotated[
-    str, typer.Option(help="The property or column that names a region, an event or a thing (of RDF: rdfs:label).")
+    str,
+    typer.Option(help="The property or column with the names of regions or events; for RDF, such as rdfs:label."),
 ]
-Start = Annotated[str, typer.Option(help="The column of starts, for events.")]
-End = Annotated[str, typer.Option(help="The column of ends, for events; one that is missing is not known.")]
-Backwards = Annotated[bool, typer.Option("--backwards", help="Times count back from now, as ages do.")]
+Start = Annotated[str, typer.Option(help="For events: the column with their starts.")]
+End = Annotated[str, typer.Option(help="For events: the column with their ends; an empty cell is an unknown end.")]
+Backwards = Annotated[
+    bool, typer.Option("--backwards", help="For events: times are ages, which count back from now.")
+]
 Layer = Annotated[str, typer.Option(help="One layer of a TopoJSON file or a GeoPackage.")]
 Precision = Annotated[float, typer.Option(help="Round borders to this grid, so that neighbours fit.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over what is no region or interval, and count it.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out what is no region or interval, and say how much that was.")
+]
 
 
 Only = Annotated[list[str], typer.Option(help="Only the region of this name; can be given several times.")]
@@ -94,13 +99,16 @@ def relate(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Regions (.geojson, .json, .shp, .gpkg), events (.csv, .tsv, .parquet, .xlsx) or RDF (.ttl)."
+            metavar="FILE",
+            help="Regions (.geojson, .json, .shp, .gpkg), events (.csv, .tsv, .parquet, .xlsx) or RDF (.ttl).",
         ),
     ],
     calculus: Annotated[str | None, typer.Option(help="The calculus of regions: rcc8 or rcc5.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the facts, in the format of its suffix.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the facts to this file; its ending tells the format.")
+    ] = None,
     every_pair: Annotated[
-        bool, typer.Option("--every-pair", help="Write a fact for regions that do not meet, too.")
+        bool, typer.Option("--every-pair", help="Also write that regions are apart, for all that do not meet.")
     ] = False,
     name: Name = "",
     start: Start = "start",
@@ -115,7 +123,7 @@ def relate(
     svg: Svg = None,
     as_json: Json = False,
 ) -> None:
-    """Tell how the regions of a map or the events of a table lie to each other, or what RDF says of its things."""
+    """Find how the regions of a map, or the events of a table, lie to each other; or what RDF says."""
     from epignn.bridges.tables import write_out
     from epignn.explain.sources import draw_source
     from epignn.files import write_text
@@ -138,7 +146,8 @@ def relate(
         document: dict[str, Any] = {"file": str(file), "calculus": network.calculus.name}
         emit_json(document | {"entities": len(network.names), "facts": found, "notes": world.notes})
         return
-    say(f"{file}: {network.calculus.name}, {len(network.names):,} entities, {len(network):,} facts")
+    size = f"{counted(len(network.names), 'entity', 'entities')}, {counted(len(network), 'fact')}"
+    say(f"{file}: {network.calculus.name}, {size}")
     if out is None:
         table(("relations", "pairs"), list(found.items()))
     else:
@@ -163,7 +172,7 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
             found += [(file, one) for one in refuted(world, claims, raw, str(file))]
     if svg is not None:
         wrong = {name for _, one in found for name in (one.head, one.tail)}
-        title = _refuted(len(found)) if found else "Every claim can be so"
+        title = _refuted(len(found)) if found else "No claim is refuted"
         told = "; ".join(f"{one.claim} is not so: {one.truth}" for _, one in found[:2])
         write_text(svg, draw_source(world.source, title, told + (" …" if len(found) > 2 else ""), wrong))
     if as_json:
@@ -172,7 +181,7 @@ def check_claims(files: list[Path], world: World, svg: Path | None, as_json: boo
     else:
         for file, one in found:
             say(f"{file}{f':{one.line}' if one.line else ''}: {one}")
-        say(f"{_refuted(len(found))}." if found else "Every claim can be so.")
+        say(f"{_refuted(len(found))}." if found else "No claim is refuted.")
     if found:
         raise typer.Exit(1)
 
@@ -183,10 +192,13 @@ def _refuted(count: int) -> str:
 
 def export(
     file: Annotated[
-        Path, typer.Argument(help="Problems: benchmark or CLUTRR .csv, Graphlog .jsonl; with --query, facts.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Problems: benchmark or CLUTRR .csv, Graphlog .jsonl; with --query, facts."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the prompts go: one JSON object a line.")],
-    prompt: Annotated[bool, typer.Option("--prompt", help="As prompts for language models.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Write prompts for language models.")] = False,
     calculus: Annotated[str | None, typer.Option(help="A calculus; guessed if left out.")] = None,
     query: Annotated[
         tuple[str, str] | None,
@@ -194,14 +206,14 @@ def export(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many problems, spread over the file.")] = None,
 ) -> None:
-    """Write problems in words, each with its answer and the words to choose from, to test other reasoners with."""
+    """Write problems in words, to test language models with: each with its answer and the words to choose from."""
     from epignn.bridges.prompts import network_prompt
     from epignn.calculus import load
     from epignn.files import write_text
     from epignn.formats.networks import read_networks
 
     if not prompt:
-        raise BadArgument("say what to write: --prompt is what there is.")
+        raise BadArgument("say what to write: add --prompt, which is the only form there is.")
     chosen = load(calculus) if calculus else None
     if query:
         found = [network_prompt(network, *query) for network in read_networks(file, chosen)]

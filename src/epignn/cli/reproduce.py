@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epignn.cli.output import SMOKE, emit_json, kept, progress, say, table, working
-from epignn.cli.workers import RayAddress, WorkersOption
+from epignn.cli.output import MOST_SEED, SMOKE, emit_json, kept, progress, say, table, working
+from epignn.cli.workers import RayAddress, Threads, WorkersOption
 from epignn.entries import is_file
 from epignn.errors import BadArgument, lookup
 from epignn.files import write_text
@@ -24,28 +24,30 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help=f"A table: {', '.join(SUITES)}; or all of them: all.")],
+    what: Annotated[str, typer.Argument(metavar="TABLE", help=f"A table: {', '.join(SUITES)}; or all.")],
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR.")
+        int | None,
+        typer.Option(min=1, max=1000, help="Runs of each model, from seed 0; by default 3, or 10 for CLUTRR."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Only this seed, so that several may run side by side.")
+        int | None,
+        typer.Option(min=0, max=MOST_SEED, help="Only this seed; other processes may run others meanwhile."),
     ] = None,
     only: Annotated[
-        str | None, typer.Option(help="Only this row of the table, or the rows whose names have these words.")
+        str | None, typer.Option(help="Only this row of the table, or the rows with these words in their names.")
     ] = None,
     models: Annotated[
         str | None,
         typer.Option(
-            help="The table of models instead, all trained on the same graphs: all, or names with commas between "
-            "them; path/to/file.py:Class is one of your own."
+            help="Compare models, all trained on the same graphs: all, or names with commas between them; "
+            "path/to/file.py:Class is one of your own."
         ),
     ] = None,
     results: Annotated[Path, typer.Option(help="Where records and pictures are kept.")] = Path("results"),
-    runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run resumes.")] = Path("runs"),
+    runs: Annotated[Path, typer.Option(help="Where models are kept, so that a killed run goes on.")] = Path("runs"),
     report: Annotated[bool, typer.Option("--report", help="Run nothing: show what is recorded.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A smoke test; its figures are not to be compared.")
+        bool, typer.Option("--quick", help="A smoke test on little data; its figures are not to be compared.")
     ] = False,
     device: Annotated[str, typer.Option(help="Where models are trained: cpu, cuda, mps or auto.")] = "cpu",
     dirty: Annotated[
@@ -55,31 +57,31 @@ def reproduce(
         bool,
         typer.Option(
             "--verify",
-            help="Run one recorded seed of each row again, apart from the records, and tell how far the two agree; "
-            "exit code 1 if a row does not. --only chooses rows: a whole table takes as long as it did.",
+            help="Run one recorded seed of each row again and tell how far the two agree; records stay as they "
+            "are. Exit code 1 if a row does not agree. It takes as long as the runs did: --only chooses rows.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the table here instead of showing it: .json, .csv or .md."),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Cores to use; one is best for small models.")] = 1,
+    threads: Threads = 1,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Run the experiments of a table of the paper, a record each, and show the table beside the paper's.
+    """Run the experiments of a table of the paper, and show what came out beside the paper's figures.
 
-    With --models, the rows are models, ours and others', and what is recorded of any stands in the table.
-    Pictures go beside the records: accuracy, learnt relation vectors, parameters, training time.
-    What is recorded is not run again; a run that fails is tried once more, and told at the end.
+    Every run is recorded, and what is recorded is not run again. With --models, the rows are models, ours and
+    others'. Pictures go beside the records. A run that fails is tried once more; if it fails again, that is said at
+    the end.
     """
     import torch
 
     from epignn.report.record import refuse_uncommitted
 
     if what == "all" and (only is not None or models is not None):
-        raise BadArgument("all are all tables of the paper; --only and --models are for one of them.")
+        raise BadArgument("--only and --models are for one table; name it instead of all.")
     tables = [_Table.of(name, only, models, quick) for name in (SUITES if what == "all" else [what])]
     if not (report or quick or dirty or verify):
         refuse_uncommitted()
@@ -181,10 +183,10 @@ def _show(
 ) -> dict[str, Any]:
     """A table from its records, as plain values."""
     from epignn.report.models import ALL, kinds_of, suite_of_models
-    from epignn.report.record import read_records
+    from epignn.report.record import run_records
 
     folder, suite, asked = results / (f"{one.name}-quick" if quick else one.name), one.suite, one.asked
-    recorded = read_records(folder)
+    recorded = run_records(folder)
     rows_asked = {variant.name for variant in asked.variants}
     shown = [r for r in recorded if r["variant"] in rows_asked and seed in (None, r.get("seed", seed))]
     if only is None:

@@ -19,7 +19,7 @@ def score(
             metavar="PROBLEMS PREDICTIONS...",
             help="A file of labelled graphs (CSV or JSON Lines), and a CSV file with a column `prediction`: a "
             "relation for each graph, by name or number, in their order, or beside a column `id` that counts "
-            "graphs from 0. Several pairs may be given, or all files of problems first.",
+            "graphs from 0. Of several files, first all problems, then all predictions; or pair after pair.",
         ),
     ],
     calculus: Annotated[
@@ -46,7 +46,7 @@ def score(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Score predictions made elsewhere: accuracy by file and (k, b), with 95 % intervals, and the average."""
+    """Score predictions that another program made: accuracy by file, with 95 % intervals, and the average."""
     if (record is None) != (name is None):
         raise BadArgument("a row in a table needs both: --record results/rcc8 --name 'my model'.")
     check_finite(training_seconds=training_seconds)

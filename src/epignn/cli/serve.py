@@ -19,9 +19,9 @@ def serve(
     results: Annotated[Path, typer.Option(help="Where records are, to be shown as tables.")] = Path("results"),
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer quick questions.")] = 2,
 ) -> None:
-    """Serve the playground and its JSON API at this machine, until Ctrl-C.
+    """Open the playground, a page in your browser, and its JSON API; Ctrl-C ends it.
 
-    Whoever reaches the address can ask, and train: it is meant for one machine and the people at it.
+    Everybody who can reach the address can ask and train: it is meant for one machine and the people at it.
     """
     from epignn.web.limits import Context
     from epignn.web.server import serve as run

@@ -11,7 +11,9 @@ from epignn.errors import unknown
 def settings(
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="Only what has all of these words, such as: training, model epignn, learning_rate."),
+        typer.Argument(
+            metavar="[WORD]...", help="Only settings with all these words: training, model epignn, learning_rate …"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from epignn.cli.learn import Track
-from epignn.cli.output import emit_json, kept, progress, say, table
+from epignn.cli.output import MOST_SEED, emit_json, kept, progress, say, table
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
@@ -19,15 +19,17 @@ def sweep(
         Path,
         typer.Argument(
             metavar="SPACE.toml",
-            help="What is searched: experiment = a word that `epignn train` takes, settings = fixed ones, and a "
-            "table [space] with a list of values, or { low, high, log, step }, for each setting.",
+            help="What to search: `experiment`, a word that `epignn train` takes; `settings`, which are fixed; and "
+            "a table `space` with a list of values, or { low, high, log, step }, for each setting.",
         ),
     ],
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried, beside the recipe as it is.")] = 20,
+    trials: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="How many settings to try, besides the experiment's own.")
+    ] = 20,
     out: Annotated[
         Path | None, typer.Option(help="The folder of the study; runs/NAME-sweep if left out.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the settings that are tried, and seeds runs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the search and of its runs.")] = 0,
     model: Annotated[
         str | None,
         typer.Option(help="The kind of model: a name, or path/to/file.py:Class for one of your own."),
@@ -35,17 +37,18 @@ def sweep(
     settings: Annotated[list[str], typer.Option("--set", help="Fix a setting: --set training.epochs=5.")] = [],
     at_once: Annotated[
         int,
-        typer.Option(min=1, help="Trials that are proposed together; the same for any number of workers."),
+        typer.Option(min=1, help="How many trials are proposed together, whatever the number of workers."),
     ] = 4,
     track: Track = None,
     workers: WorkersOption = "1",
     ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Search settings: Optuna proposes them, validation data judge them; test data play no part.
+    """Search for good settings of one experiment, judged by validation data, never by test data.
 
-    A search that was interrupted goes on with the same command, which may also join one that is running. Trials
-    that fall behind are ended early. The best goes to OUT/best.toml, which `epignn train` takes.
+    Optuna proposes settings. Trials that fall behind are ended early. The same command goes on with a search that
+    was interrupted, and joins one that is running. The best settings go to OUT/best.toml, which `epignn train`
+    takes.
     """
     from epignn.report import swept
     from epignn.report.space import read_space

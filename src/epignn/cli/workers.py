@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 PANEL = "More than one core"
+Threads = Annotated[int, typer.Option(min=1, max=1024, help="Cores to use; one is best for small models.")]
 WorkersOption = Annotated[
     str,
     typer.Option(

@@ -12,12 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.contract import Walk, contractions, needed
 from epignn.data.dataset import Dataset, Ints, offsets
 from epignn.data.reach import between, distances
+from epignn.data.ways import in_order, problems
 
-Walk = tuple[int, ...]
 AGREEMENT = 0.9
 """The share of distinct problems that must agree on what a walk composes to."""
+SURE = 0.5
+"""The weight of a contraction by which walks are varied."""
 
 
 def equal_paths(data: Dataset, steps: int = 2) -> dict[Walk, int]:
@@ -33,6 +36,13 @@ def equal_paths(data: Dataset, steps: int = 2) -> dict[Walk, int]:
     return {walk: label for walk, ((label, most), total) in best.items() if most >= AGREEMENT * total}
 
 
+def contracted(data: Dataset) -> dict[Walk, int]:
+    """What walks and their shortest forms come to, by `epignn.data.contract`, as far as it is sure."""
+    weights = needed(contractions(problems(data)).weights)
+    best = {body: max(heads.items(), key=lambda head: head[1]) for body, heads in weights.items()}
+    return {body: head for body, (head, weight) in best.items() if weight >= SURE}
+
+
 def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator, steps: int = 2) -> Dataset:
     """A data set and `count` more walks, each a given one with parts replaced by others of the same composition.
 
@@ -41,9 +51,11 @@ def augment(data: Dataset, count: int, longest: int, rng: np.random.Generator, s
         count: walks to add.
         longest: edges that a walk may come to have.
         rng: chooses walks and replacements.
-        steps: edges of the longest part that is replaced, or put in.
+        steps: edges of the longest part that is replaced, or put in, each of which is a walk of the data set; 0
+            for all that walks come to when they are contracted.
     """
-    known = equal_paths(data, steps)
+    known = equal_paths(data, steps) if steps else contracted(data)
+    steps = max(map(len, known), default=2)
     ways: dict[int, list[Walk]] = defaultdict(list)
     for part, whole in known.items():
         ways[whole].append(part)
@@ -100,19 +112,6 @@ def _walks(data: Dataset) -> Iterator[tuple[Walk, int]]:
     order = np.lexsort((ahead[source], graph))
     edges = {name: getattr(rest, name)[order] for name in ("edge_source", "edge_target", "edge_label")}
     yield from _labels(replace(rest, **edges).select(path))
-
-
-def in_order(data: Dataset) -> NDArray[np.bool_]:
-    """Whether the edges of each graph, in their order, are a walk from head to tail."""
-    walk: NDArray[np.bool_] = data.edge_count > 0
-    graph = np.repeat(np.arange(len(data)), data.edge_count)
-    follows = (graph[1:] != graph[:-1]) | (data.edge_source[1:] == data.edge_target[:-1])
-    walk[graph[1:][~follows]] = False
-    first, last = data.edge_offset[:-1][walk], data.edge_offset[1:][walk] - 1
-    walk[walk] = (data.edge_source[first] == data.query_head[walk]) & (
-        data.edge_target[last] == data.query_tail[walk]
-    )
-    return walk
 
 
 def _labels(data: Dataset) -> Iterator[tuple[Walk, int]]:

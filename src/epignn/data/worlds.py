@@ -16,6 +16,23 @@ from epignn.errors import BadArgument
 Rules = Mapping[tuple[int, int], int]
 
 
+SIZES = MappingProxyType(
+    {
+        "pairs": (2, 500),
+        "rules": (1, 100_000),
+        "classes": (1, 1000),
+        "sequences": (2, 1_000_000),
+        "longest": (3, 1000),
+        "mean_nodes": (1, 10_000),
+        "mean_edges": (1, 100_000),
+        "train": (1, 100_000_000),
+        "valid": (1, 100_000_000),
+        "test": (1, 100_000_000),
+    }
+)
+"""The least and the most of what a world may have: all pairs of relations are held at once, say."""
+
+
 @dataclass(frozen=True)
 class WorldShape:
     """What a world is to look like.
@@ -45,11 +62,10 @@ class WorldShape:
     test: int = 1000
 
     def __post_init__(self) -> None:
-        least = {"pairs": 2, "sequences": 2, "longest": 3}
-        for name in ("pairs", "rules", "classes", "sequences", "longest", "train", "valid", "test"):
-            if getattr(self, name) < least.get(name, 1):
+        for name, (least, most) in SIZES.items():
+            if not least <= getattr(self, name) <= most:
                 raise BadArgument(
-                    f"a world's {name} must be {least.get(name, 1)} or more, not {getattr(self, name)}."
+                    f"a world's {name} must be from {least} to {most:,}, not {str(getattr(self, name))[:40]}."
                 )
         if not 2 <= self.mean_path <= self.longest - 0.5:
             raise BadArgument(f"the mean path must lie between 2 and {self.longest - 0.5}, not {self.mean_path}.")

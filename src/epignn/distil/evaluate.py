@@ -10,6 +10,7 @@ from epignn.calculus.algebra import Calculus, members
 from epignn.data.dataset import Dataset
 from epignn.data.figures import figures
 from epignn.data.prove import answers
+from epignn.distil.choose import chosen
 from epignn.distil.evidence import verdict
 from epignn.distil.reason import reason
 from epignn.distil.rules import RuleSet, load_distilled
@@ -91,7 +92,7 @@ def compared(learnt: Calculus, true: Calculus) -> dict[str, int]:
 
 
 def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
-    """The figures of rules; of several equally strong answers the one most frequent in training counts.
+    """The figures of rules; of several equally strong answers the one that `choose` prefers counts.
 
     `entailed` counts problems whose only answer is the label, `contradicted` those whose only answer is another,
     `open` those with several answers or none; `ambiguous` those with several, and `among` those of them that
@@ -100,9 +101,7 @@ def rule_figures(rules: RuleSet, data: Dataset) -> dict[str, Any]:
     possible = reason(rules, data).possible
     several = possible.sum(1)
     hit = possible[np.arange(len(data)), data.label] if len(data) else np.zeros(0, dtype=bool)
-    preference = np.array(rules.ties if rules.ties else (0,) * rules.named) + 1
-    chosen = np.where(possible, preference, 0).argmax(1) if len(data) else np.zeros(0, dtype=np.int64)
-    right = (several > 0) & (chosen == data.label)
+    right = (several > 0) & (chosen(rules, data, possible) == data.label)
     alone, ambiguous = several == 1, several > 1
     clear = int((~ambiguous).sum())
     return {

@@ -65,7 +65,7 @@ def examples(trained: Trained, files: Sequence[Path], report: Report) -> Dataset
     """The graphs of some files over the model's relations; of those it was trained on, if there are no files."""
     if files:
         return Dataset.concat([read_graphs(file, trained.relations) for file in files])
-    return task_of(trained).evidence(trained.seed, report)
+    return task_of(trained).examples(report)[0]
 
 
 def task_of(trained: Trained) -> GraphTask:

@@ -3,7 +3,6 @@
 Axes: A left relation, B right relation, C result, F facets, K components of a facet.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,6 @@ from epignn.errors import BadArgument
 from epignn.models.epignn import EpiGNN, log_likelihood
 
 Floats = NDArray[np.float64]
-Body = tuple[int, int]
-"""Two relations that are composed: the body of a rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +38,12 @@ def same_relations(relations: tuple[str, ...], data: Dataset | None) -> None:
 
 
 @torch.no_grad()
-def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[Sequence[Body]] = ()) -> Reading:
+def read_weights(model: EpiGNN, relations: tuple[str, ...]) -> Reading:
     """Score every composition a ∘ b against every relation c.
 
     Args:
         model: any but the unconstrained ablations.
         relations: their names.
-        invented: further relations, each by the bodies that it names; its vector is the mean of their states.
 
     Raises:
         BadArgument: the model has no states to read.
@@ -57,25 +53,10 @@ def read_weights(model: EpiGNN, relations: tuple[str, ...], invented: Sequence[S
             f"{type(model).__name__} has no epistemic states to read a calculus or rules off; distil an EpiGNN."
         )
     vectors = model.relation_vectors()
-    names = list(relations)
-    for members in invented:
-        vectors = torch.cat([vectors, _states(model, vectors, members).mean(0, keepdim=True)])
-        names.append("∘".join(names[r] for r in members[0]))
     count = len(vectors)
     states = model.compose(vectors.repeat_interleave(count, 0), vectors.repeat(count, 1, 1))
     triple = -log_likelihood(states, vectors).reshape(count, count, count)
-    return Reading(tuple(names), _numpy(triple))
-
-
-@torch.no_grad()
-def body_states(model: EpiGNN, members: Sequence[Body]) -> Floats:
-    """(N, F, K): φ(r_a, r_b) of each body."""
-    return _numpy(_states(model, model.relation_vectors(), members))
-
-
-def _states(model: EpiGNN, vectors: Tensor, members: Sequence[Body]) -> Tensor:
-    left, right = (vectors[list(side)] for side in zip(*members, strict=True))
-    return model.compose(left, right)
+    return Reading(relations, _numpy(triple))
 
 
 def _numpy(values: Tensor) -> Floats:

@@ -46,8 +46,8 @@ def draw_world(world: World, network: Network) -> str:
     broken = world.broken(network)
     marked = {network.names[int(ends[f])] for f in broken for ends in (network.heads, network.tails)}
     sketch = SKETCHES[type(world)](world, marked)
-    title = f"{len(broken)} of {len(network)} facts do not hold" if broken else f"A world of {world.calculus}"
-    credit = "in red: the names in these facts" if broken else f"in which {_count(len(network), 'fact')} hold"
+    title = f"{len(broken)} of {len(network)} facts do not hold" if broken else "A world in which the facts hold"
+    credit = "in red: the names in these facts" if broken else f"{world.calculus}, {_count(len(network), 'fact')}"
     told = network.select(broken) if broken else network
     legend = [*_facts(network, broken), *key(network.calculus, int(np.bitwise_or.reduce(told.masks, initial=0)))]
     longest = max(len(title) * 11.5, *(len(line) * SMALL_WIDTH for line in (credit, *legend)))

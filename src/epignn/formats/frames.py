@@ -1,6 +1,7 @@
 """Tables of facts that are no text: Parquet and Excel by pandas, and the arrays of `--out FILE.npz`."""
 
 import io
+import sys
 import zipfile
 from collections.abc import Callable
 from math import prod
@@ -9,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.calculus.algebra import members
 from epignn.errors import BadFile, lookup
@@ -123,6 +125,11 @@ def _refuse_forged(packed: zipfile.ZipFile, name: str) -> None:
             raise ValueError(f"{name} promises {prod(shape):,} values, and has fewer")
 
 
+def _codes(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """The characters of texts as numbers, of which an array may have more than there are characters."""
+    return np.frombuffer(texts.tobytes(), np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
+
+
 def read_arrays(path: Path) -> list[RawNetwork]:
     """The facts of an .npz file, as `--out FILE.npz` writes them."""
     file, data = str(path), read_bytes(path)
@@ -135,6 +142,9 @@ def read_arrays(path: Path) -> list[RawNetwork]:
             for key in ARRAYS:
                 _refuse_forged(found.zip, f"{key}.npy")
             calculus, relations, names, heads, tails, masks = (found[key] for key in ARRAYS)
+    for texts in (calculus, relations, names):
+        if texts.dtype.kind == "U" and _codes(texts).max(initial=0) > sys.maxunicode:
+            raise BadFile("a name in it is no text.", file)
     if (relations.ndim, names.ndim, names.dtype.kind, relations.dtype.kind) != (1, 1, "U", "U"):
         raise BadFile("names and relations must be lists of texts.", file)
     kinds = (heads.dtype.kind, tails.dtype.kind, masks.dtype.kind)

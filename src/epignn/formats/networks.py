@@ -118,8 +118,14 @@ def guess_calculus(names: Iterable[str], file: str, uses: Mapping[str, RawFact] 
     nearest, missing = min(failed, key=lambda one: (len(one[1]), -_likeness(*one)))
     shown = ", ".join(repr(name[:80]) + _near_miss(name, nearest)[0] for name in missing[:SHOWN])
     more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-    message = f"no calculus knows all its relations; {nearest.name} knows the most, but not {shown}{more}."
-    raise _bad_fact(f"{message} Correct them or name the calculus.", uses.get(missing[0]), file)
+    others = (
+        f"{nearest.name} has the other words, but not" if len(missing) < len(wanted) else "no calculus has the word"
+    )
+    which = nearest.name if len(missing) < len(wanted) or _likeness(nearest, missing) else "NAME"
+    where = f"`epignn calculus show {which}` tells the words" + (
+        ", `epignn calculus list` the names" * (which == "NAME")
+    )
+    raise _bad_fact(f"{others} {shown}{more}. {where}.", uses.get(missing[0]), file)
 
 
 SUBJECTS = MappingProxyType(
@@ -151,13 +157,18 @@ def _likeness(calculus: Calculus, names: list[str]) -> float:
     return sum(_near_miss(name, calculus)[1] for name in names[:SHOWN])
 
 
+ALIKE = 0.6
+"""How similar a word of any calculus has to be to be suggested: there are many."""
+
+
 def _near_miss(name: str, calculus: Calculus) -> tuple[str, float]:
     """The most similar name that a calculus knows, as a question, and how similar it is; if none is, 0."""
     from difflib import SequenceMatcher
 
     for close in calculus.near(name)[:1]:
         likeness = SequenceMatcher(None, name[:80].casefold(), close.casefold()).ratio()
-        return f" (did you mean {close!r}?)", likeness
+        if likeness >= ALIKE:
+            return f" (did you mean {close!r}?)", likeness
     return "", 0.0
 
 

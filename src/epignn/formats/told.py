@@ -51,8 +51,10 @@ class Told:
             BadArgument: it is neither, and a file `must_exist`.
             BadFile: the file cannot be read, or there are no facts.
         """
+        if not facts.strip():
+            raise BadFile("there are none; a fact looks like ntpp(a, b).", TEXT)
         is_text = "(" in facts and not _is_file(facts)
-        if must_exist and not is_text and facts and Path(facts).is_dir():
+        if must_exist and not is_text and Path(facts).is_dir():
             raise BadArgument(f"{facts} is a folder. {name_a_file(Path(facts))}")
         if must_exist and not is_text and not _is_file(facts):
             raise BadArgument(f'{facts!r} is neither a file nor facts; these look like "ec(a, b). ntpp(b, c)".')
@@ -94,8 +96,11 @@ class Told:
         told = next((found for raw in self.networks if (found := alike(raw.names))), "")
         return f"{told}: they are read as different things" if told else ""
 
-    def guessed(self) -> str:
+    def guessed(self, option: str = "--calculus") -> str:
         """What a reader has to know of the calculus that is taken; empty where only one can be meant.
+
+        Args:
+            option: by which a command is told what is meant.
 
         Raises:
             BadFile: calculi of different subjects fit equally well.
@@ -106,13 +111,14 @@ class Told:
             return ""
         taken = self.calculus()
         others = [calculus for calculus in found if calculus.name != taken.name]
-        choose = " or ".join(f"--calculus {calculus.name}" for calculus in others)
+        choose = " or ".join(f"{option} {calculus.name}" for calculus in others)
         subjects = " or ".join(SUBJECTS[calculus.name] for calculus in others)
-        said = f"its words may speak of {SUBJECTS.get(taken.name, taken.name)} ({taken.name}) or of {subjects}"
+        subject = SUBJECTS.get(taken.name, taken.name)
         rivals = [calculus for calculus in others if not {taken.name, calculus.name} <= TIME]
         if any(own_names(calculus, names) >= own_names(taken, names) for calculus in rivals):
-            raise BadFile(f"{said}: say which with --calculus {taken.name} or {choose}.", self.file)
-        return f"{said}; read as {taken.name}, {choose} chooses."
+            said = f"these words are used of {subject} ({taken.name}) and of {subjects}"
+            raise BadFile(f"{said}: say which, with {option} {taken.name} or {choose}.", self.file)
+        return f"read as {subject} ({taken.name}); the words fit {subjects}, too, which {choose} would take."
 
     def network(self, calculus: Calculus | None = None) -> Network:
         """The facts over a calculus: this one, the one that the file names, or the first that knows all relations.

@@ -70,8 +70,8 @@ class AnswerCalibration:
 
     def __str__(self) -> str:
         return (
-            f"probabilities of answers: calibration error {self.calibration_error:.4f}; "
-            f"{self.expected:.2f} answers to a question expected, {self.found:.2f} held out"
+            f"probabilities of answers are calibrated: error {self.calibration_error:.4f}; a held-out question has "
+            f"{self.found:.2f} answers, by the probabilities {self.expected:.2f}"
         )
 
 

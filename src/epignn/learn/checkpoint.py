@@ -113,9 +113,9 @@ class RunFolder:
     def __init__(self, path: Path, config: RunConfig, code: Code = frozenset()) -> None:
         self.path, self.config = path, config
         make_folder(path)
-        if (path / STATE).exists():
+        if (path / STATE).exists() or (path / WEIGHTS).exists():  # a model that was copied has no state
             _refuse_other(path, load_config(path, code), config)
-        else:
+        if not (path / STATE).exists():
             save_config(path, config)
 
     def load_state(self) -> dict[str, Any] | None:

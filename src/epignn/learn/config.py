@@ -60,16 +60,18 @@ class TrainConfig:
 
     Attributes:
         epochs: passes over the training data, at most.
-        batch_size: graphs, or heads, of a step.
-        learning_rate: of Adam; the largest where a schedule changes it.
+        batch_size: how many graphs, or for links how many heads, a step has.
+        learning_rate: the learning rate of Adam; where a schedule changes it, its largest value.
         decay: decoupled weight decay (AdamW); 0 is Adam.
-        schedule: `constant`; `one_cycle`: up for three tenths of the steps, then down to nothing; or `plateau`: a
-            quarter each time that validation has not risen for `patience` epochs, twice, before a start ends.
-        clip: largest norm of the gradient; 0 sets no limit.
-        starts: train from so many initial values, one after the other; of all their epochs validation chooses one.
-        average: how slowly a moving average of the weights follows them, below 1; the average is what is kept.
-            0 keeps the weights as they are.
-        patience: epochs without a better validation before a start ends; 0 sets no limit.
+        schedule: how the learning rate changes. `constant`: it does not. `one_cycle`: it rises for three tenths of
+            the steps, then falls to nothing. `plateau`: it is divided by four whenever validation has not risen for
+            `patience` epochs, at most twice; then training ends.
+        clip: the largest norm that a gradient may have; 0 sets no limit.
+        starts: how many times to train, each time from new initial weights. Validation chooses the best epoch of
+            all.
+        average: above 0, a moving average of the weights is kept instead of the weights; the nearer to 1, the more
+            slowly it follows them.
+        patience: training ends after so many epochs without a better validation; 0 sets no limit.
     """
 
     epochs: int = 40

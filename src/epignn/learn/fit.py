@@ -6,7 +6,7 @@ and epoch alone, and everything else that changes is in the checkpoint.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from epignn.errors import BadFile, EpignnError
 from epignn.learn.checkpoint import RunFolder
 from epignn.learn.config import TrainConfig
+from epignn.learn.fused import FusedSteps
 from epignn.learn.group import Alone, Group
 from epignn.learn.objectives.api import Objective
 from epignn.models.api import Model
@@ -191,6 +192,7 @@ class _Trainer:
         if config.average:
             mean = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]
             self.average = AveragedModel(model, multi_avg_fn=mean)
+        self.fused = FusedSteps.of(self.model, objective, self.optimiser, config, group)
 
     @property
     def kept(self) -> Any:
@@ -222,11 +224,8 @@ class _Trainer:
 
     def _steps(self, seed: int, number: int) -> float:
         total, steps = torch.zeros((), device=self.model.device), 0
-        for batch in self.objective.batches(self.config.batch_size, seed, number):
-            loss = self.group.gradient(self.objective, self.model, batch)
-            if self.config.clip:
-                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-            self.optimiser.step()
+        taken = self._plain_steps if self.fused is None else self.fused.steps
+        for loss in taken(seed, number):
             if self.schedule is not None and self.schedule.last_epoch + 1 < self.steps * self.config.epochs:
                 self.schedule.step()
             if self.average is not None:
@@ -240,6 +239,15 @@ class _Trainer:
                 "are kept; try a smaller training.learning_rate, or training.clip=1."
             )
         return mean
+
+    def _plain_steps(self, seed: int, number: int) -> Iterator[Tensor]:
+        """Take the steps of an epoch, and give the loss of each."""
+        for batch in self.objective.batches(self.config.batch_size, seed, number):
+            loss = self.group.gradient(self.objective, self.model, batch)
+            if self.config.clip:
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+            self.optimiser.step()
+            yield loss
 
     def state(self) -> dict[str, Any]:
         """Everything that changes, as nested dictionaries."""

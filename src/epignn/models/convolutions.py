@@ -208,8 +208,8 @@ class GCNConfig(ConvolutionConfig):
 
     Attributes:
         edge_width: components of a relation's vector.
-        rounds: how often the two layers are applied, one after the other; what is further from a node than two
-            edges a round is not seen by it.
+        rounds: how often the two layers are applied, one after the other. In each round a node hears of what is
+            two edges away.
     """
 
     kind: str = "gcn"
@@ -222,7 +222,7 @@ class GATConfig(GCNConfig):
     """The settings of GAT; see `GCNConfig`.
 
     Attributes:
-        heads: of attention, in the first of the two layers; the second has one.
+        heads: attention heads of the first layer; the second has one.
     """
 
     kind: str = "gat"
@@ -235,8 +235,8 @@ class EGATConfig(ConvolutionConfig):
 
     Attributes:
         edge_width: components of a relation's vector.
-        layers: how many there are, each with its own parameters.
-        heads: of attention, in every layer.
+        layers: how many layers there are, each with its own parameters.
+        heads: attention heads of every layer.
     """
 
     kind: str = "egat"
@@ -253,7 +253,7 @@ class RGCNConfig(ConvolutionConfig):
 
     Attributes:
         layers: how often the one layer is applied.
-        bases: of which the matrices of relations are mixed.
+        bases: how many base matrices there are; the matrix of a relation is a mixture of them.
     """
 
     kind: str = "rgcn"

@@ -73,7 +73,7 @@ class CountedConfig(ModelConfig):
     """The settings of `Counted`.
 
     Attributes:
-        walks: so many of the shortest walks of each graph are counted.
+        walks: how many walks of each graph are counted, the shortest first.
     """
 
     walks: int = 8
@@ -159,10 +159,10 @@ class CountedEMConfig(CountedConfig):
     """The settings of `CountedEM`.
 
     Attributes:
-        longest: edges of the longest walks that are counted.
-        most: so many different walks are counted at most.
-        steps: of expectation-maximisation in an epoch.
-        smoothing: how often every entry counts as seen beyond what is expected.
+        longest: walks of more edges are not counted.
+        most: how many different walks are counted, at most.
+        steps: steps of expectation-maximisation in an epoch.
+        smoothing: what is added to the count of every entry.
     """
 
     longest: int = 6

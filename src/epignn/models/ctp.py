@@ -75,7 +75,7 @@ class MemoryConfig(ProverConfig):
     """The settings of CTP-M.
 
     Attributes:
-        memory: how many rules are kept, of which those of a goal are mixtures.
+        memory: how many rules are kept; the rules of a goal are mixtures of them.
     """
 
     memory: int = 256

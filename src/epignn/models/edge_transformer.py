@@ -35,10 +35,10 @@ class EdgeTransformerConfig(ModelConfig):
 
     Attributes:
         width: components of the state of a pair.
-        heads: of the attention, among which they are divided.
-        rounds: of attention and feed-forward, all with the same weights.
+        heads: attention heads; the components are divided among them.
+        rounds: rounds of attention and feed-forward, all with the same weights.
         feed_forward: how many times wider the hidden layer of the feed-forward part is.
-        dropout: share of attention weights, of what they give, and of hidden units left out in training.
+        dropout: the share of attention weights, of their results and of hidden units that training leaves out.
     """
 
     kind: str = "edge-transformer"

@@ -43,28 +43,28 @@ class EpiGNNConfig(ModelConfig):
     """What a model is made of; defaults follow the paper's text (RCC-8).
 
     Attributes:
-        dim: n, all components of a relation vector.
-        facets: m, among which they are divided.
-        pooling: ψ, `min` or `mul`.
+        dim: n, how many components a relation vector has.
+        facets: m, into how many parts these are divided.
+        pooling: ψ, how messages are joined: `min` or `mul`.
         rounds: message-passing rounds, or `auto`: as many as the graphs need.
         forward_only: leave the backward model out, and predict from the tail's state alone.
         a_ij: `free`, a distribution over the result for each pair; or `coupled`, as in the published code: a
             softmax over the right argument, then normalised over the result.
         self_message: pool the former state of a node with the messages it receives.
-        silent: nodes of which nothing can be known send nothing: those that no path from the head joins; in the
-            backward model, those that no path joins to the tail. Without, as in the paper, they send what follows
-            from knowing nothing.
+        silent: nodes that no path from the head reaches send nothing; in the backward model, those from which no
+            path reaches the tail. If false, as in the paper, they send what follows from knowing nothing.
         right_identity: fix a_i1 = one-hot(i) too, not only a_1j = one-hot(j).
-        constrained: embeddings are probability distributions; without, the paper's ablation.
-        unconstrained: how the ablation compares states with relations: `softmax`, that of both; or `absolute`, as
-            in the published code, where relation vectors stay distributions, a_ij begin near zero, and the absolute
-            values of a state's components are scaled to a sum of one.
+        constrained: embeddings are probability distributions; false is the paper's ablation.
+        unconstrained: how that ablation compares states with relations. `softmax`: by the softmax of both.
+            `absolute`, as in the published code: relation vectors stay distributions, a_ij begin near zero, and the
+            absolute values of a state's components are scaled to a sum of one.
         composition: `bilinear`, or `mlp`: distmult after a four-layer MLP, the paper's ablation.
         closure: `directional`, states seen from the head, as in the paper; or `full`, a state for every pair of
             entities, composed in any order, with the same parameters.
-        weighted: every relation learns how much each facet counts in its score; without, all count alike.
-        counting: facets, the last ones, that pool the mean of what they receive instead, for links.
-        groups: facets learn as so many models of their own, for links, whose scores are added.
+        weighted: every relation learns how much each facet counts in its score; if false, all count alike.
+        counting: for links: how many facets, the last ones, pool by the mean instead.
+        groups: for links: into how many groups facets are divided. Each learns as a model of its own; their scores
+            are added.
     """
 
     dim: int = 32

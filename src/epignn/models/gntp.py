@@ -21,7 +21,7 @@ class GNTPConfig(ProverConfig):
     """The settings of GNTP.
 
     Attributes:
-        nearest: so many rules are tried for a goal: those whose heads match it best.
+        nearest: how many rules are tried for a goal, those first whose heads match it best.
     """
 
     rules: int = 200

@@ -32,8 +32,8 @@ class GraILConfig(ModelConfig):
     Attributes:
         width: components of states and of vectors of relations.
         layers: rounds of message passing.
-        bases: matrices of which those of relations are sums.
-        hops: a subgraph has the entities that are at most so far from both ends.
+        bases: how many base matrices there are; the matrix of a relation is a sum of them.
+        hops: a subgraph holds the entities that are at most so many steps from both ends.
         dropout: the share of edges that a training step leaves out in each round.
         facts: graphs of more facts are refused, since a subgraph for every candidate takes too long there.
     """

@@ -67,7 +67,7 @@ class LookupConfig(ModelConfig):
     """The settings of `Lookup`.
 
     Attributes:
-        walks: so many of the shortest walks of each graph are known, and looked up.
+        walks: how many walks of each graph are kept and looked up, the shortest first.
     """
 
     walks: int = 64

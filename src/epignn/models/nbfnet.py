@@ -32,14 +32,15 @@ class NBFNetConfig(ModelConfig):
 
     Attributes:
         width: components of the state of a node.
-        rounds: of message passing; a tail that is farther from its head is not reached.
+        rounds: rounds of message passing; a tail that is more steps from its head is not reached.
         message: what becomes of a state along an edge: `transe` adds the vector of its relation, `distmult`
             multiplies with it.
-        aggregate: how messages are joined: `min`, `sum`, or `pna`, mean, maximum, minimum and standard deviation,
-            each also multiplied with, and divided by, the logarithm of the degree.
-        shared: all rounds use one layer; without, each has its own.
-        links: answer questions (head, relation, ?) of a knowledge graph, not which relation holds in a graph.
-        dependent: for links, the vectors of relations are a linear map of the relation that is asked.
+        aggregate: how messages are joined: `min`, `sum`, or `pna`: mean, maximum, minimum and standard deviation,
+            each also multiplied by the logarithm of the degree, and divided by it.
+        shared: all rounds use one layer; if false, each has its own.
+        links: true for a model of links, which answers (head, relation, ?); false for one that answers which
+            relation holds in a graph.
+        dependent: for links: the vectors of relations depend, linearly, on the relation that is asked.
     """
 
     kind: str = "nbfnet"

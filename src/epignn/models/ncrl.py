@@ -27,8 +27,8 @@ class NCRLConfig(ModelConfig):
     """The settings of NCRL.
 
     Attributes:
-        width: numbers of an embedding; the authors have 1024.
-        walks: so many of the shortest paths of a graph are read.
+        width: components of an embedding; the authors have 1024.
+        walks: how many paths of a graph are read, the shortest first.
     """
 
     width: int = 128

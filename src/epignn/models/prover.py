@@ -37,13 +37,13 @@ class ProverConfig(ModelConfig):
     """The settings of provers.
 
     Attributes:
-        width: numbers of an embedding.
+        width: components of an embedding.
         rules: how many rules there are, or may be made for a goal.
-        depth: of proofs in training: so many rules stand one below the other. Walks of more than 2^depth edges
-            are proved as deep as they need.
-        deepest: depth of proofs otherwise. Walks of more than 2^deepest edges have none; they are left out, and
-            a graph without other walks is refused.
-        walks: so many of the shortest paths of a graph are read.
+        depth: the depth of proofs in training: how many rules are applied one upon the other. Walks of more than
+            2^depth edges get as deep a proof as they need.
+        deepest: the depth of proofs outside training. Walks of more than 2^deepest edges have no proof and are left
+            out; a graph without other walks is refused.
+        walks: how many paths of a graph are read, the shortest first.
     """
 
     width: int = 50

@@ -36,12 +36,12 @@ class R5Config(ModelConfig):
 
     Attributes:
         invented: how many relations may be invented; when all are in use, the oldest is forgotten.
-        playouts: random continuations of each merge that is considered in training.
+        playouts: how many random continuations are tried of each merge, in training.
         explore: how much the policy counts beside the playouts when a merge is chosen.
         rate: how fast the policy learns.
-        keep: share of the evidence that is kept from epoch to epoch.
-        episodes: walks that are merged before rules and policy are changed.
-        walks: so many of the shortest paths of a graph are read.
+        keep: the share of the evidence that is kept from epoch to epoch.
+        episodes: how many walks are merged before rules and policy are changed.
+        walks: how many paths of a graph are read, the shortest first.
     """
 
     invented: int = 40

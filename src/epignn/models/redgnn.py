@@ -33,7 +33,7 @@ class REDGNNConfig(ModelConfig):
 
     Attributes:
         width: components of a state.
-        attention: components of what decides how much a message counts.
+        attention: components of the attention, which decides how much a message counts.
         layers: how many edges the longest path has.
         activation: `relu`, `tanh` or `none`.
         dropout: the share of components that a training step leaves out.

@@ -28,11 +28,11 @@ class RuledConfig(EpiGNNConfig):
     """The settings of an EpiGNN for links, and of rules and frequencies beside it.
 
     Attributes:
-        trust: the logarithm of the confidence of rules counts so much in a score; 0 leaves rules out.
-        frequency: how often an entity is the answer to the same relation counts so much in a score.
+        trust: how much the rules count in a score, by the logarithm of their confidence; 0 leaves them out.
+        frequency: how much it counts in a score how often an entity is the answer to the same relation.
         hops: the length of the longest path of a rule.
-        support: pairs that a rule has to hold for.
-        unseen: pairs that are added to those for which a rule does not hold: rules seen seldom are trusted less.
+        support: a rule is used if it holds for at least so many pairs.
+        unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
     """
 
     kind: str = "epignn-rules"

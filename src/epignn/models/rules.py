@@ -35,12 +35,11 @@ class RulesConfig(ModelConfig):
 
     Attributes:
         hops: the length of the longest path.
-        walks: at most so many walks are counted, from entities drawn at random; so the confidence of a rule is that
-            of a sample where a graph has more.
-        support: pairs that a rule has to hold for.
-        unseen: pairs that are added to those for which a rule does not hold: rules seen seldom are trusted less.
-        aggregate: the score of an answer: `max`, by its best rule, ties by the second best; or `noisy-or`, as if
-            rules were independent.
+        walks: how many walks are counted, at most. Where a graph has more, confidence is that of a random sample.
+        support: a rule is used if it holds for at least so many pairs.
+        unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
+        aggregate: what the score of an answer is: `max`, the confidence of its best rule, ties broken by the second
+            best; or `noisy-or`, all its rules, as if they were independent.
     """
 
     kind: str = "rules"

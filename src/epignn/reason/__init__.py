@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from epignn.calculus import ALIASES, CALCULI
 from epignn.calculus.algebra import Calculus
-from epignn.errors import unknown
+from epignn.errors import UnknownName, unknown
 
 if TYPE_CHECKING:
     from epignn.reason.exact import Exact
@@ -43,6 +43,6 @@ def load(name: str, exact: bool = False, **options: float) -> "Exact | Learnt | 
         found = load_distilled(Path(name))
         return Exact(found) if isinstance(found, Calculus) else Learnt.of(found)
     if calculus not in CALCULI:
-        known = {*CALCULI, *shipped_models(), "a run folder", "a .toml file"}
-        raise unknown("model or calculus", name, known)
+        told = unknown("model or calculus", name, {*CALCULI, *shipped_models()})
+        raise UnknownName(f"{told} Or name a run folder, or a .toml file.")
     return Exact(name)

@@ -50,7 +50,8 @@ def draw(suite: Suite, records: Sequence[Record], folder: Path) -> list[Path]:
         figure = pictures.accuracy_by_row(own, _paper_by_variant(suite), places_shown(suite), title)
     runs_by_row = {variant.name: variant.name if variant.folder else variant.run for variant in suite.variants}
     models = {runs_by_row.get(name, name): runs for name, runs in groups.items()}
-    parameters = {name: float(runs[0]["parameters"]) for name, runs in models.items() if "parameters" in runs[0]}
+    told = {name: runs[0].get("parameters") for name, runs in models.items()}
+    parameters = {name: float(value) for name, value in told.items() if value is not None}
     spent = {name: training_seconds(runs) for name, runs in models.items()}
     seconds = {name: value for name, value in spent.items() if value is not None}
     drawn = {"accuracy": figure}

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from epignn.entries import allowed
@@ -15,7 +16,7 @@ from epignn.report.suites import Suite, Variant, file_stem
 from epignn.tasks.api import GraphTask, LinkTask
 
 Record = dict[str, Any]
-REFINED = "refined"
+REFINED = MappingProxyType({"taught": "refined", "exact": "exact"})
 """The folder, within that of a run, of the same model refined."""
 QUICK_LINKS = ("training.epochs=1", "objective.validation_triples=50")
 QUICK = {"classify": ("training.epochs=2",), "rank": QUICK_LINKS, "rank-facts": QUICK_LINKS}
@@ -63,7 +64,7 @@ class Row:
     @property
     def model(self) -> Path:
         """The folder of the model that is tested."""
-        return self.run / REFINED if self.variant.refined else self.run
+        return self.run / REFINED[self.variant.refined] if self.variant.refined else self.run
 
     def experiment(self) -> Experiment:
         """What is trained."""
@@ -204,7 +205,7 @@ class Plan:
 
 def _took(row: Row, recorded: Mapping[str, Record]) -> tuple[float, float] | None:
     """Seconds that training and testing took in earlier runs of a row, whatever their seed."""
-    same = [one for one in recorded.values() if one["variant"] == row.variant.name]
+    same = [one for one in recorded.values() if one.get("variant") == row.variant.name]
     timed = [one for one in same if "training_seconds" in one]
     if not timed:
         return None

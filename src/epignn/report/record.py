@@ -16,6 +16,7 @@ from epignn.errors import BadArgument, BadFile
 from epignn.files import load_json, make_folder, read_text, write_text
 from epignn.kernels import instruction_set
 from epignn.locks import in_turn
+from epignn.report.shape import misfit
 from epignn.version import __version__
 
 RECORDS = "records.jsonl"
@@ -127,7 +128,7 @@ def put_records(folder: Path, records: Mapping[str, dict[str, Any]]) -> Path:
     make_folder(folder)
     path = folder / RECORDS
     with in_turn(folder):
-        kept = _lines(path) | {name: {NAME: name, **record} for name, record in records.items()}
+        kept = _lines(path) | {name: {NAME: name, **record} | {NAME: name} for name, record in records.items()}
         write_text(path, "".join(json.dumps(kept[name], ensure_ascii=False) + "\n" for name in sorted(kept)))
     return path
 
@@ -135,6 +136,20 @@ def put_records(folder: Path, records: Mapping[str, dict[str, Any]]) -> Path:
 def read_records(folder: Path, pattern: str = "*") -> list[dict[str, Any]]:
     """The records of a folder whose names fit a pattern, by name."""
     return [record for name, record in named_records(folder).items() if fnmatchcase(name, pattern)]
+
+
+def run_records(folder: Path) -> list[dict[str, Any]]:
+    """The records of a folder that holds those of a table: all of them are of runs.
+
+    Raises:
+        BadFile: one is not.
+    """
+    found = named_records(folder)
+    for name, record in found.items():
+        if wrong := misfit(record):
+            told = f"{name!r} is not a record of a run: {wrong}. Remove the line, and run again."
+            raise BadFile(told, str(folder / RECORDS))
+    return list(found.values())
 
 
 def named_records(folder: Path) -> dict[str, dict[str, Any]]:

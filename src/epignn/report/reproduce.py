@@ -130,7 +130,8 @@ def _run(row: Row, say: Say) -> Record:
     history = found.history
     if variant.refined:
         say(f"{about}: distilling")
-        found = refine(found.trained, row.model, device=row.device, report=report)
+        taught = variant.refined == "taught"
+        found = refine(found.trained, row.model, taught=taught, device=row.device, report=report)
         history = [*history, *found.history]
     model = found.trained.model
     model.config = replace(model.config, **dict(variant.tested))
@@ -146,8 +147,8 @@ def _run(row: Row, say: Say) -> Record:
         **({"training_cpu_seconds": round(sum(spent), 2)} if len(spent) == len(history) else {}),
         "peak_mb": peak_mb(),
         "device": str(model.device),
-        "validation": found.best["validation"],
-        **({"refined": True} if variant.refined else {}),
+        "validation": found.best["validation"] if found.history else None,
+        **({"refined": variant.refined} if variant.refined else {}),
         "calibration": None if found.calibration is None else found.calibration.to_dict(),
         "cells": measure_cells(found.trained, row.cells, row.per_label, lambda text: say(f"{about}: {text}")),
         **circumstances(),
@@ -213,7 +214,7 @@ def _with_distilled(record: Record, trained: Trained, per_label: int) -> Record:
     """A record that also tells how exact reasoning does with what the model of its run was distilled into."""
     task = trained.experiment.data
     assert isinstance(task, GraphTask)
-    learnt = distil(trained.model, trained.relations, trained.experiment, task.evidence(trained.seed))
+    learnt = distil(trained.model, trained.relations, trained.experiment, task.examples()[0])
     cells = []
     for cell in record["cells"]:
         test = task.cell(cell["k"], cell["b"], per_label, trained.relations)

@@ -15,7 +15,7 @@ from epignn.formats.clutrr import COLUMNS as WALKS
 from epignn.formats.predictions import holds_predictions, is_number, read_predictions
 from epignn.formats.readers import read_graphs
 from epignn.formats.star_csv import read_csv, read_problems
-from epignn.report.record import circumstances, put_record, read_records
+from epignn.report.record import circumstances, put_record, run_records
 from epignn.report.suites import SUITES, file_stem
 from epignn.report.tables import cell_name
 from epignn.tasks.api import TEST_SEED, Report
@@ -114,7 +114,7 @@ def record(folder: Path, name: str, cells: Sequence[Record], seed: int = 0, **to
     stem = file_stem(name)
     if not stem or Path(stem).name != stem:
         raise BadArgument(f"{name!r} cannot be the name of a row: pictures are called after it.")
-    known = read_records(folder)
+    known = run_records(folder)
     if any(one["variant"] == name and not one.get("outside") for one in known) or name in (
         variant.name for variant in suite.variants
     ):

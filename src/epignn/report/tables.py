@@ -202,9 +202,7 @@ def uncommitted_note(records: Sequence[Record]) -> list[str]:
     """What a mark behind the number of seeds means, where there is one."""
     if not any(map(uncommitted, records)):
         return []
-    return [
-        f"{CHANGED} behind the seeds: some of these runs were made with source that was not committed as it was."
-    ]
+    return [f"A `{CHANGED}` behind the seeds: some of these runs were made with changes that were not committed."]
 
 
 def rows(suite: Suite, records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:

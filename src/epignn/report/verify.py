@@ -9,7 +9,7 @@ import numpy as np
 
 from epignn.errors import BadArgument
 from epignn.report.plan import Plan, Row, rows_of
-from epignn.report.record import circumstances, named_records, put_record
+from epignn.report.record import circumstances, put_record, run_records
 from epignn.report.reproduce import Say, follow
 from epignn.report.suites import Suite
 from epignn.report.tables import AVERAGE, Record, by_variant, figures
@@ -102,7 +102,7 @@ def verify(
         raise BadArgument(
             "--verify compares the tables of graphs; of links, run a row with another --results folder."
         )
-    records = list(named_records(results / name).values())
+    records = run_records(results / name)
     rows = _recorded(name, suite, seed, records, results, runs, device, code)
     if not rows:
         raise BadArgument(f"{results / name} has no record of such a run with its present settings.")

@@ -31,7 +31,7 @@ class Task:
 
     Attributes:
         kind: which entry of the list of tasks; found by the name where it is left out.
-        task: its name, such as `rcc8`, `clutrr:db9b8f04`, a folder or a file.
+        task: what is trained on: a name such as `rcc8` or `clutrr:db9b8f04`, a folder or a file.
     """
 
     kind: str = ""
@@ -54,14 +54,16 @@ class GraphTask(Task):
     """Small graphs, each with the relation that holds between its head and its tail.
 
     Attributes:
-        validation: share of the graphs kept for validation, where the data set has no validation file.
-        holdout: what is kept: `graphs` at random; all copies of some of the `longest` distinct problems, which
-            tells more of how a model does on longer ones yet; or none, and as many walks are made as if for
-            training, but `longer`: of up to twice as many edges; or `larger`: every graph of the most edges, or,
-            where a task makes its graphs, as many others that are larger than any to learn from.
-        augment: walks to add to the training graphs, each a given one with parts replaced by their equals.
-        longest: edges that an added walk may have.
-        equals: edges of the longest parts that are replaced, or put in.
+        validation: the share of the graphs that validation gets, where the data set has no validation file.
+        holdout: which graphs these are. `graphs`: any, at random. `longest`: some of the distinct problems of most
+            edges, with all their copies. `longer`: walks that are made of the training walks, with up to twice as
+            many edges. `larger`: all graphs of most edges; of generated graphs, new ones that are larger than any
+            to learn from. The last three judge how far a model goes beyond its training graphs.
+        augment: how many walks are added to the training graphs, each a given walk with parts replaced by their
+            equals.
+        longest: how many edges an added walk may have.
+        equals: how many edges the parts may have that are replaced, or put in; 0 for all that walks come to when
+            they are contracted (`epignn.data.contract`).
     """
 
     validation: float = 0.2
@@ -133,14 +135,6 @@ class GraphTask(Task):
             return train
         return augment(train, self.augment, self.longest, np.random.default_rng([seed, 0xA06]), self.equals)
 
-    def evidence(self, seed: int, report: Report | None = None) -> Dataset:
-        """What rules are distilled from: the training graphs, and added walks if parts of any length are replaced.
-
-        Such walks say what two edges come to where only longer walks show it. Others say nothing new.
-        """
-        train, _ = self.examples(report)
-        return self.augmented(train, seed) if self.equals > 2 else train
-
     def _held_out(self, data: Dataset, rng: np.random.Generator) -> tuple[Longs, Longs]:
         """Graphs to learn from, and graphs that are kept for validation."""
         if self.holdout == "longest":
@@ -187,10 +181,11 @@ class LinkTask(Task):
     """A knowledge graph whose missing links are to be found.
 
     Attributes:
-        holdout: what a model is judged by after an epoch: `triples` of its own graph; or `entities`: a fifth of
-            them is cut out, before training, as a graph of its own (`epignn.data.cut`). The second tells what is
-            learnt for new graphs, at the price of fewer facts to learn from: it is for choosing settings.
-        turns: how many tenths of the triples that are cut out are asked, one after the other.
+        holdout: what judges a model after each epoch. `triples`: held-out triples of its own graph. `entities`: a
+            graph of other entities, a fifth of all, which is cut out before training (`epignn.data.cut`); this
+            tells what is learnt for new graphs, and is for choosing settings, since fewer facts are left to learn
+            from.
+        turns: for `entities`: how many tenths of the triples that were cut out are asked.
     """
 
     holdout: str = "triples"

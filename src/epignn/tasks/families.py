@@ -15,9 +15,9 @@ class Families(GraphTask):
     """Generated kinship problems.
 
     Attributes:
-        k: facts of the training walks.
-        per_label: walks of each length.
-        seed: of the generator; test sets use others.
+        k: how many facts training walks have.
+        per_label: how many walks there are of each length.
+        seed: the seed of the generator; test sets use others.
     """
 
     task: str = "families"

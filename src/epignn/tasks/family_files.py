@@ -22,7 +22,7 @@ from epignn.data.kin_rules import derivable_labels
 from epignn.data.kinship import possible_labels
 from epignn.errors import BadArgument
 from epignn.files import sha256, write_text
-from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
+from epignn.tasks.output import LONGEST, MANIFEST, MOST_PROBLEMS, MOST_SEED, prepare_folder, within, write_manifest
 from epignn.version import __version__
 
 Progress = Callable[[int, int], None]
@@ -65,8 +65,12 @@ def generate_families(
         BadArgument: a value is out of range, a file is there already, or no such walk is found.
     """
     hops = list(dict.fromkeys(hops))
-    if not hops or min(hops) < 2 or per_hop < 1 or seed < 0:
-        raise BadArgument("give hops of 2 or more, 1 problem or more for each, and a seed of 0 or more.")
+    if not hops:
+        raise BadArgument("nothing to generate: give at least one k.")
+    for k in hops:
+        within("k", k, 2, LONGEST)
+    within("per_k", per_hop, 1, MOST_PROBLEMS)
+    within("seed", seed, 0, MOST_SEED)
     if not split or Path(split).name != split or "," in split:
         raise BadArgument(f"{split!r} cannot end a file name; use a plain word such as train.")
     names = {k: f"1.{k}_{split}.csv.gz" for k in hops}

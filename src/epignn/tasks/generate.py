@@ -17,7 +17,7 @@ import numpy as np
 from epignn.calculus.algebra import Calculus
 from epignn.errors import BadArgument
 from epignn.files import load_json, make_folder, read_text, write_text
-from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
+from epignn.tasks.output import LONGEST, MANIFEST, MOST_PROBLEMS, MOST_SEED, prepare_folder, within, write_manifest
 from epignn.tasks.registry import PUBLISHED_NAMES
 from epignn.tasks.shards import Digests, Prove, Shard, clashes, write_shard
 from epignn.version import __version__
@@ -70,8 +70,8 @@ def generate(
         EpignnError: a problem is not proved; that is a mistake in this package.
     """
     cells = list(product(dict.fromkeys(k), dict.fromkeys(b)))
-    names = {cell: _names(calculus, cell, prefix, shards) for cell in cells}
     _check(cells, per_label, seed, shards)
+    names = {cell: _names(calculus, cell, prefix, shards) for cell in cells}
     about = {
         "epignn": __version__,
         "calculus": calculus.name,
@@ -236,10 +236,12 @@ def file_name(calculus: Calculus, k: int, b: int, prefix: str = "test") -> str:
 def _check(cells: list[tuple[int, int]], per_label: int, seed: int, shards: int) -> None:
     if not cells:
         raise BadArgument("nothing to generate: give at least one k and one b.")
-    ranges = [("k", k, 2) for k, _ in cells] + [("b", b, 1) for _, b in cells]
-    for name, value, least in [*ranges, ("per_label", per_label, 1), ("seed", seed, 0), ("shards", shards, 1)]:
-        if value < least:
-            raise BadArgument(f"{name} must be {least} or more, not {value}.")
+    for k, b in cells:
+        within("k", k, 2, LONGEST)
+        within("b", b, 1, LONGEST)
+    within("per_label", per_label, 1, MOST_PROBLEMS)
+    within("seed", seed, 0, MOST_SEED)
+    within("shards", shards, 1, MOST_SHARDS)
     if shards > min(per_label, MOST_SHARDS):
         raise BadArgument(f"a cell of {per_label} problems of a label has at most so many files, not {shards}.")
 

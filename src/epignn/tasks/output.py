@@ -11,6 +11,8 @@ from epignn.files import make_folder, write_text
 from epignn.locks import only_one
 
 MANIFEST = "manifest.json"
+LONGEST, MOST_PROBLEMS, MOST_SEED = 1000, 100_000_000, 2**63 - 1
+"""The largest k and b, the most problems of a file, and the largest seed that are generated."""
 
 
 @contextmanager
@@ -35,3 +37,15 @@ def prepare_folder(out: Path, names: Iterable[str], overwrite: bool) -> Iterator
 def write_manifest(out: Path, manifest: dict[str, Any]) -> None:
     """Write what the files of a folder hold."""
     write_text(out / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+def within(name: str, value: int, least: int, most: int) -> None:
+    """Refuse a number of what is generated that no machine could make, before anything is made.
+
+    Raises:
+        BadArgument: it is outside its bounds.
+    """
+    if value < least:
+        raise BadArgument(f"{name} must be {least} or more, not {str(value)[:40]}.")
+    if value > most:
+        raise BadArgument(f"{name} must be at most {most:,}, not {str(value)[:40]}.")

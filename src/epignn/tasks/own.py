@@ -19,8 +19,8 @@ class Files(GraphTask):
     """Files to train on: those that are listed, or all of the folder that the task is called after.
 
     Attributes:
-        files: to train on; empty for all files of the folder.
-        speaks: the calculus whose base relations the files speak of; empty where they speak of their own.
+        files: the files to train on; empty for all files of the folder.
+        speaks: the calculus that the relations of the files belong to; empty if they belong to none.
     """
 
     files: tuple[str, ...] = ()

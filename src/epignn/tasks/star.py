@@ -24,13 +24,14 @@ class Star(GraphTask):
     """Generated problems; the name of the task is that of a calculus, or its `.toml` file.
 
     Attributes:
-        k, b: cells of the training set.
-        per_label: graphs of each label in each cell.
-        seed: of the generator; test sets use others.
+        k: the path lengths of training graphs.
+        b: their numbers of branches.
+        per_label: how many graphs there are of each label, for each k and b.
+        seed: the seed of the generator; test sets use others.
         labels: the relations that occur as labels in training; all of them if none is named.
         apart: pairs of relations, each like `TPP NTPP`, that never follow one another in a training graph.
-        noise: facts added to each training graph that lead nowhere, each with an entity of its own.
-        wrong: the share of training graphs, those for validation among them, whose label is replaced by another.
+        noise: how many facts that lead nowhere are added to each training graph, each with an entity of its own.
+        wrong: the share of training and validation graphs whose label is replaced by another.
     """
 
     task: str = "rcc8"

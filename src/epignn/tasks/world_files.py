@@ -11,10 +11,9 @@ import numpy as np
 
 from epignn.data.world_graphs import Graph, graphs, plan_world
 from epignn.data.worlds import World, WorldShape
-from epignn.errors import BadArgument
 from epignn.files import sha256, write_text
 from epignn.formats.graphlog import WorldFile, read_world
-from epignn.tasks.output import MANIFEST, prepare_folder, write_manifest
+from epignn.tasks.output import MANIFEST, MOST_SEED, prepare_folder, within, write_manifest
 from epignn.version import __version__
 
 Progress = Callable[[int, int], None]
@@ -42,8 +41,7 @@ def generate_world(
     Raises:
         BadArgument: no world of that shape is found, or a file is there already.
     """
-    if seed < 0:
-        raise BadArgument(f"seed must be 0 or more, not {seed}.")
+    within("seed", seed, 0, MOST_SEED)
     names = {split: f"{split}.jsonl.gz" for split in SPLITS}
     rng = np.random.default_rng([seed, 0x10610])
     plan = plan_world(shape, rng)

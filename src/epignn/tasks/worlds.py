@@ -19,7 +19,7 @@ class World(GraphTask):
     """`world:32` is shaped like Graphlog's world 32.
 
     Attributes:
-        seed: of the generator.
+        seed: the seed of the generator.
     """
 
     task: str = "world:32"

@@ -31,6 +31,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 WEIGHTS, HISTORY = "weights.safetensors", "history.json"
 REQUEST, LOCK, LOG, ERROR = "request.json", "training.lock", "training.log", "error.txt"
 """What a server adds to a run folder: how the run was begun, who trains it, what that said, and why it failed."""
+TOLD = 2000
+"""Bytes of an error that are shown."""
 TRIPLES, DATA = "triples.tsv", "data"
 """What a client has brought to train on: one file of triples, or a folder."""
 MALFORMED = (
@@ -266,7 +268,10 @@ def _begun(folder: Path) -> str:
 def _error(folder: Path) -> str | None:
     """Why a run failed, as its server wrote it down."""
     path = folder / ERROR
-    return path.read_text(encoding="utf-8", errors="replace")[:2000] if path.is_file() else None
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:  # which may be of any size
+        return file.read(TOLD).decode(errors="replace")
 
 
 def _vectors(folder: Path, told: About, previous: list[list[float]] | None) -> list[list[float]] | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from epignn.errors import UnknownName
-from epignn.report.record import read_records
+from epignn.report.record import run_records
 from epignn.report.shown import record_dict, recorded_suites, suite_of, table_of
 from epignn.web.errors import NotThere
 from epignn.web.limits import Context
@@ -25,7 +25,7 @@ def table(request: dict[str, Any], context: Context) -> dict[str, Any]:
         suite = suite_of(name)
     except UnknownName as error:
         raise NotThere(str(error)) from error
-    records = read_records(context.results / name) if context.results is not None else []
+    records = run_records(context.results / name) if context.results is not None else []
     if context.results is None or not records:
         raise NotThere(f"nothing is recorded of {name}.")
     shown = table_of(suite, records)

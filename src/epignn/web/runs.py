@@ -6,11 +6,13 @@ A run that is stopped, by a client or with the server, goes on where it was by t
 import asyncio
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,8 @@ QUIET = 15.0
 """Seconds after which a stream without news says that it is there."""
 END = 5.0
 """Seconds that a process has to end before it is killed."""
+PROCESS = re.compile("[2-9]|[1-9][0-9]{1,8}")
+"""The number of a process, and not that of a group, of the first process, or of all."""
 STOPPED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 """Exit codes of a run that a signal has stopped in good order; one that was killed has a negative code."""
 
@@ -123,16 +127,17 @@ class Runs:
         if not trains(folder):
             raise Conflict(f"{name} does not train.")
         told = (folder / LOCK).read_text(encoding="ascii", errors="replace").strip()
-        if not told.isdecimal():
+        if not PROCESS.fullmatch(told):
             raise Conflict(f"{name} is only just beginning; try again.")
         pid = int(told)
-        os.kill(pid, signal.SIGTERM)  # the process that holds the lock, so that the number is still its own
-        for _ in range(int(END / LOOK)):
-            if not trains(folder):
-                break
-            await asyncio.sleep(LOOK)
-        else:
-            os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(pid, signal.SIGTERM)  # the process that holds the lock, so that the number is still its own
+            for _ in range(int(END / LOOK)):
+                if not trains(folder):
+                    break
+                await asyncio.sleep(LOOK)
+            else:
+                os.kill(pid, signal.SIGKILL)
         if name in self._watched:
             await self._watched[name]
 
@@ -197,15 +202,16 @@ class Runs:
         held = lock(folder)
         if held is None:
             raise Conflict(f"{name} trains already.")
-        (folder / ERROR).unlink(missing_ok=True)
-        words = (sys.executable, "-m", "epignn", *command(request, folder))
         try:
+            (folder / ERROR).unlink(missing_ok=True)
+            words = (sys.executable, "-m", "epignn", *command(request, folder))
             with (folder / LOG).open("ab") as log:
                 # The process keeps the lock as long as it lives, also when this server does not.
                 process = await asyncio.create_subprocess_exec(
                     *words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(held,)
                 )
-            os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+            with suppress(OSError):  # it has ended already, which whoever watches it will tell
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
             os.ftruncate(held, 0)
             os.write(held, b"%d\n" % process.pid)
         finally:

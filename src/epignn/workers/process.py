@@ -56,11 +56,19 @@ def _do_one(source: IO[bytes], target: IO[bytes]) -> None:
     package = receive(source)
     try:
         job, argument = receive(source, package)
-    except (TypeError, ImportError) as error:  # a module that cannot be had here
-        send(target, (True, Failure(str(error), again=False, trace=traceback.format_exc())))
+    except EOFError:
+        raise
+    except Exception as error:  # a module that cannot be had here, or brackets too deep
+        _refuse(target, error)
         sys.exit(1)  # the rest of the message is still to come
     outcome = attempt(job, argument, lambda told: send(target, (False, told), package))
     try:
         send(target, (True, outcome), package)
-    except TypeError as error:  # what the job gives cannot be sent
-        send(target, (True, Failure(str(error), again=False, trace=traceback.format_exc())))
+    except (TypeError, ValueError, RecursionError) as error:  # what the job gives cannot be sent
+        _refuse(target, error)
+
+
+def _refuse(target: IO[bytes], error: Exception) -> None:
+    """Tell why a job cannot be done; to be called where the error is caught."""
+    said = str(error) or type(error).__name__
+    send(target, (True, Failure(said, again=False, trace=traceback.format_exc())))

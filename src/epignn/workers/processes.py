@@ -31,50 +31,80 @@ class _Process:
     def __init__(self, megabytes: int) -> None:
         self._megabytes = megabytes
         self._process: subprocess.Popen[bytes] | None = None
+        self._over = False
+        self._working, self._starting = threading.Lock(), threading.Lock()
 
     def work(self, job: object, argument: object, tell: Tell) -> Any:
-        """Have a job done; a process that dies is a failure of its job."""
-        process, package = self._alive(), package_of(job)
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            send(process.stdin, package)
-            send(process.stdin, (job, argument), package)
-            while True:
-                ended, told = receive(process.stdout, package)
-                if ended:
-                    return told
-                tell(told)
-        except (EOFError, OSError):
-            self.end()
-            code = process.returncode
-            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            return Failure(f"a worker ended in the middle of a job ({name}).")
-        except TypeError as error:  # what cannot be sent
-            self.end()
-            return Failure(str(error), again=False, trace=traceback.format_exc())
+        """Have a job done.
 
-    def _alive(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self.end()
-            command = [sys.executable, "-c", START, str(self._megabytes), str(os.getpid())]
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, **ONE_THREAD})
-        return self._process
+        Whatever goes wrong is a failure of the job: what were raised in the thread that waits for it, nobody would
+        hear of.
+        """
+        process = None
+        with self._working:
+            try:
+                process = self._alive()
+                return _asked(process, job, argument, tell)
+            except (EOFError, OSError) as error:
+                return Failure(_how(process, error))
+            except Exception as error:  # what cannot be sent, or read
+                if process is not None:
+                    _ended(process)
+                return Failure(str(error) or type(error).__name__, again=False, trace=traceback.format_exc())
+
+    def _alive(self) -> "subprocess.Popen[bytes]":
+        with self._starting:
+            if self._over:
+                raise EOFError
+            if self._process is None or self._process.poll() is not None:
+                command = [sys.executable, "-c", START, str(self._megabytes), str(os.getpid())]
+                pipe = subprocess.PIPE
+                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, **ONE_THREAD})
+            return self._process
 
     def end(self) -> None:
-        """End it, whatever it does."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.terminate()
-        try:
-            process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):  # what it did not read
-                pipe.close()  # type: ignore[union-attr]
+        """End it, whatever it does, and start none again."""
+        with self._starting:
+            self._over, process = True, self._process
+        if process is not None:
+            _ended(process)
+
+
+def _asked(process: "subprocess.Popen[bytes]", job: object, argument: object, tell: Tell) -> Any:
+    """What a process gives for a job."""
+    package = package_of(job)
+    assert process.stdin is not None and process.stdout is not None
+    send(process.stdin, package)
+    send(process.stdin, (job, argument), package)
+    while True:
+        ended, told = receive(process.stdout, package)
+        if ended:
+            return told
+        tell(told)
+
+
+def _how(process: "subprocess.Popen[bytes] | None", error: Exception) -> str:
+    """Why a job has no answer: its process has died, or none could be started."""
+    if process is None:
+        return f"no worker can be started: {error}." if str(error) else "the workers were ended."
+    code = _ended(process)
+    known = -code in set(signal.Signals)
+    name = signal.Signals(-code).name if known else f"signal {-code}" if code < 0 else f"exit code {code}"
+    return f"a worker ended in the middle of a job ({name})."
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    """End a process, whatever it does; gives its exit code."""
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what it did not read
+            pipe.close()  # type: ignore[union-attr]
+    return process.returncode
 
 
 @final
@@ -88,7 +118,6 @@ class Processes:
     def __init__(self, count: int) -> None:
         self.count = count
         self._processes = [_Process(megabytes_of(count)) for _ in range(count)]
-        self._threads: list[threading.Thread] = []
 
     def outcomes(
         self, job: Job[A, R], numbered: Sequence[tuple[int, A]], tell: Tell
@@ -106,16 +135,20 @@ class Processes:
                     found.put((number, process.work(job, argument, lambda text: found.put((-1, text)))))
 
         for process in self._processes[: len(numbered)]:
-            self._threads.append(threading.Thread(target=follow, args=(process,), daemon=True))
-            self._threads[-1].start()
+            threading.Thread(target=follow, args=(process,), daemon=True).start()
         left = len(numbered)
-        while left:
-            number, outcome = found.get()
-            if number < 0:
-                tell(outcome)
-                continue
-            left -= 1
-            yield number, outcome
+        try:
+            while left:
+                number, outcome = found.get()
+                if number < 0:
+                    tell(outcome)
+                    continue
+                left -= 1
+                yield number, outcome
+        finally:  # whoever asked wants no more
+            with suppress(queue.Empty):
+                while True:
+                    waiting.get_nowait()
 
     def share(self, arrays: Arrays, folder: Path) -> Mapped:
         """Files that every process maps."""

@@ -17,6 +17,15 @@ RELATIONS = tuple(
 )
 
 
+def allen_of(name: str) -> str:
+    """The relation of Allen's that a relation of INDU refines.
+
+    >>> allen_of("b<"), allen_of("oi="), allen_of("eq=")
+    ('<', 'oi', '=')
+    """
+    return {word: name for name, word in WORDS.items()}.get(name[:-1], name[:-1])
+
+
 def indu(places: int = PLACES) -> Calculus:
     """INDU: `m<(a, b)` says that a meets b and is the shorter one.
 

@@ -2,8 +2,7 @@
 
 Closure alone does not decide networks with arbitrary relation sets. The search parts a set into sets over which
 closure does decide (those of a tractable class, where the calculus has one; single relations otherwise), closes
-after
-every choice, and ends with a scenario: one relation for every pair.
+after every choice, and ends with a scenario: one relation for every pair.
 """
 
 import time
@@ -21,6 +20,8 @@ from epignn.kernels import Backend, kernels
 
 MOST_NODES = 20_000
 """Refinements of a part of a network that is tested for a conflict; one that needs more is taken to agree."""
+UNLIMITED = 2**63 - 1
+"""Refinements that no search comes to, and that a kernel can count to."""
 
 
 def solve(network: Network, max_nodes: int | None = None, backend: Backend = "auto") -> Result:
@@ -140,7 +141,7 @@ def _search(
 ) -> tuple[Answer, int]:
     """Search inside a loaded network; on success `closure` holds the scenario."""
     tractable = calculus.tractable if calculus.decides else frozenset()
-    limit = -1 if max_nodes is None else max_nodes
+    limit = -1 if max_nodes is None else min(max(max_nodes, 0), UNLIMITED)
     module = kernels(backend)
     if module is None:
         assert isinstance(closure, plain.PlainClosure)

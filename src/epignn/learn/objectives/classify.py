@@ -29,9 +29,9 @@ class ClassifyConfig(ObjectiveConfig):
         loss: `margin` against one random other relation, `cross_entropy` against all, or `binary`: the
             cross-entropy of a yes or no for each relation by itself, whose scores are log-odds.
         margin: Δ of the margin loss.
-        temperature: scores are divided by it in either cross-entropy; above 1 it asks for sharper states.
-        random_path: choose among shortest paths anew in every epoch, as the paper says; without, the first found
-            is kept, as in the published code.
+        temperature: scores are divided by it in either cross-entropy; above 1 it makes states sharper.
+        random_path: choose among shortest paths anew in every epoch, as the paper says; if false, the first found
+            is used, as in the published code.
     """
 
     loss: str = "margin"
@@ -42,6 +42,20 @@ class ClassifyConfig(ObjectiveConfig):
         super().__post_init__()
         if self.loss not in ("margin", "cross_entropy", "binary"):
             raise BadArgument(f"loss must be margin, cross_entropy or binary, not {self.loss!r}.")
+
+
+class Lesson(NamedTuple):
+    """An epoch of graphs.
+
+    Attributes:
+        graphs: all of them.
+        order: (G) in which they are learnt.
+        other: (G) in that order, a relation other than the right one for each, if the loss asks for it.
+    """
+
+    graphs: Any
+    order: Tensor
+    other: Tensor | None
 
 
 class Step(NamedTuple):
@@ -96,20 +110,27 @@ class Classify:
         """Of all graphs, their questions and labels."""
         return self._digest
 
-    def batches(self, size: int, seed: int, epoch: int) -> Iterator[Step]:
+    def lesson(self, seed: int, epoch: int) -> Lesson:
         """All training graphs in a random order."""
         rng = np.random.default_rng([seed, epoch])
-        shuffled = self.train.select(torch.from_numpy(rng.permutation(len(self.train))))
-        if self.config.random_path and isinstance(shuffled, GraphBatch):
-            shuffled = repath(shuffled, rng)
-        others = torch.Generator().manual_seed(seed * 100_003 + epoch)
+        graphs, order = self.train, torch.from_numpy(rng.permutation(len(self.train)))
+        if self.config.random_path and isinstance(graphs, GraphBatch):
+            graphs, order = repath(graphs.select(order), rng), torch.arange(len(order))
+        other = None
+        if self.config.loss == "margin":
+            generator = torch.Generator().manual_seed(seed * 100_003 + epoch)
+            step = torch.randint(1, self.outputs, order.shape, generator=generator)
+            other = (graphs.label[order] + step) % self.outputs
+        return Lesson(graphs, order, other)
+
+    def batches(self, size: int, seed: int, epoch: int) -> Iterator[Step]:
+        """The steps of a lesson."""
+        graphs, order, others = self.lesson(seed, epoch)
+        shuffled = graphs.select(order) if graphs is self.train else graphs  # else in order already
         for first in range(0, len(shuffled), size):
-            graphs = shuffled.slice(first, min(first + size, len(shuffled)))
-            other = None
-            if self.config.loss == "margin":
-                step = torch.randint(1, self.outputs, graphs.label.shape, generator=others)
-                other = ((graphs.label + step) % self.outputs).to(self.device)
-            yield Step(graphs.to(self.device), other)
+            last = min(first + size, len(shuffled))
+            other = None if others is None else others[first:last].to(self.device)
+            yield Step(shuffled.slice(first, last).to(self.device), other)
 
     def loss(self, model: Model, batch: Step) -> Tensor:
         """The mean loss of the graphs of a step."""

@@ -36,12 +36,12 @@ class FactsConfig(ObjectiveConfig):
             candidate, in which likely negatives weigh more.
         margin: Δ of the margin loss.
         sharpness: temperature of the weights of the loss `adversarial`.
-        negatives: entities sampled for each question; 0 takes all. Known answers are none.
+        negatives: how many entities are drawn as wrong answers to each question, never known answers; 0 takes all.
         asked: the share of all facts that an epoch asks, from both ends, over the graph of the others. 0 asks every
             fact, from one end, over the graph of all facts but those of the step.
         one_hop: the graph also lacks all other facts between the two entities of a fact that is asked.
-        metric: that chooses the epoch.
-        validation_triples: at most so many are ranked after an epoch, and calibrate the model in the end.
+        metric: the validation metric that chooses the epoch.
+        validation_triples: how many validation triples are ranked after an epoch, and calibrate the model, at most.
     """
 
     kind: str = "rank-facts"

@@ -42,11 +42,12 @@ class RankConfig(ObjectiveConfig):
         loss: `margin`, or `cross_entropy` of the answer against all negatives.
         margin: Δ of the margin loss.
         temperature: scores are divided by it in the cross-entropy.
-        negatives: entities sampled for each head; those known to be answers are no negatives.
-        share: of a head's facts that a pass asks, and leaves out; at least one.
-        thin: up to this share of all facts is missing in a step, at random, so that sparser graphs are met too.
-        metric: that chooses the epoch.
-        validation_triples: at most so many are ranked after an epoch.
+        negatives: how many entities are drawn as wrong answers for each head; never known answers.
+        share: the share of a head's facts that a pass asks, and does not see; at least one fact.
+        thin: up to this share of all facts, drawn at random, is missing in a step, so that sparser graphs are met,
+            too.
+        metric: the validation metric that chooses the epoch.
+        validation_triples: how many validation triples are ranked after an epoch, at most.
     """
 
     kind: str = "rank"

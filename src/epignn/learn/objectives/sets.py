@@ -38,11 +38,11 @@ class SetsConfig(ObjectiveConfig):
     """The settings of learning from sets.
 
     Attributes:
-        temperature: scores are divided by it; above 1 it asks for sharper states.
-        depth: how often expressions are composed anew, each time of those made before.
-        branches: states that are pooled, at most.
-        expressions: how many of every depth an epoch has.
-        larger: problems of each label in each of three cells, larger than training graphs, that calibrate it.
+        temperature: scores are divided by it; above 1 it makes states sharper.
+        depth: how deep expressions are nested; each depth is composed of those of the depth before.
+        branches: how many states are pooled, at most.
+        expressions: how many expressions of every depth an epoch has.
+        larger: how many problems of each label, in each of three cells larger than training graphs, calibrate it.
     """
 
     kind: str = "sets"
