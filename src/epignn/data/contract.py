@@ -11,7 +11,7 @@ the share of the label among the walks that show it, counting two more walks aga
 that are held out is weighed with that: every walk of three edges or more is contracted without what it says itself,
 and each contraction that is used has been right or wrong once more. In the end it falls by a tenth for every edge
 that the walks have more than what is contracted, since what such walks say depends on other contractions. Pairs of
-which nothing is known are guessed, in the end, from longer bodies that have them as a part.
+which nothing is known can be guessed from longer bodies that have them as a part.
 """
 
 import math
@@ -266,7 +266,7 @@ def guessed(weights: Weights) -> Weights:
 
 
 def contractions(problems: Iterable[tuple[tuple[Walk, ...], int]], word: Weights | None = None) -> Said:
-    """What walks come to, by all problems; see `counted` and `said`. What is guessed has no votes."""
+    """What walks come to, by all problems; see `counted` and `said`."""
     votes = counted(problems)
     found = said(votes, word)
     weights = judged(found.weights, votes)
@@ -274,4 +274,4 @@ def contractions(problems: Iterable[tuple[tuple[Walk, ...], int]], word: Weights
         body: {head: TRUST ** found.more[body] * weight for head, weight in heads.items()}
         for body, heads in weights.items()
     }
-    return found._replace(weights=trusted | guessed(trusted))
+    return found._replace(weights=trusted)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.data.contract import Said, Walk, Weights, contractions, needed
+from epignn.data.contract import Said, Walk, Weights, contractions, guessed, needed
 from epignn.data.dataset import Dataset
 from epignn.data.ways import problems
 from epignn.distil.reading import Floats, read_weights, same_relations
@@ -62,7 +62,7 @@ def distil_rules(
     told = problems(data) if data is not None else []
     word: Weights = {(a, b): dict(enumerate(row)) for (a, b), row in _cells(probability)}
     said = contractions(told, word)
-    shown = needed(said.weights)
+    shown = needed(said.weights) | guessed(said.weights)
     rules = _rules(relations, shown, said, probability, source)
     if data is not None:
         rules = replace(rules, ties=_ties(rules, data))
