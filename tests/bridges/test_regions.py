@@ -147,6 +147,18 @@ def test_shapefile_and_geopackage_are_read_as_geojson_is(tmp_path):
         assert str(from_geometries(regions.geometries, regions.names).network) == expected
 
 
+def test_the_index_of_a_shapefile_may_lie(tmp_path):
+    """It tells of 4 GB of shapes."""
+    geopandas = pytest.importorskip("geopandas")
+    geopandas.GeoDataFrame({"name": ["a"]}, geometry=[shapely.box(0, 0, 4, 4)], crs=4326).to_file(
+        tmp_path / "r.shp"
+    )
+    index = bytearray((tmp_path / "r.shx").read_bytes())
+    index[24:28] = b"\x7f\xff\xff\xff"
+    (tmp_path / "r.shx").write_bytes(index)
+    assert read_regions(tmp_path / "r.shp").names == ("a",)
+
+
 def test_the_united_states(us_atlas):
     """What every map says: four states meet in one point, and counties are parts of the state of their number."""
     regions = read_regions(us_atlas / "states-10m.json", layer="states")

@@ -34,6 +34,8 @@ from epignn.tasks.star import generated
 pytestmark = pytest.mark.numeric
 NODES, RELATIONS, WIDTH, EDGE_WIDTH, HEADS = 12, 3, 5, 4, 3
 NAMES = ("gcn", "gat", "egat", "rgcn")
+ROUNDED = 1e-5
+"""Sums over other groups of edges round otherwise; what another message changes is a hundred times as much."""
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +200,8 @@ def test_a_message_goes_back_only_where_edges_have_inverses(name):
         for data in (chain(), other):
             batch = prepare(data)
             states.append(model.states(model.role(torch.tensor([1, 0, 2, 0])), edges_of(batch, 3, inverse)))
-        assert torch.equal(states[0][:3], states[1][:3]) is not inverse
+        far = (states[0] - states[1])[:3].abs().max() / states[0].abs().max()
+        assert (far.item() < ROUNDED) is not inverse
         assert not torch.equal(states[0][3], states[1][3])
 
 

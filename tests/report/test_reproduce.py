@@ -131,7 +131,7 @@ def test_rows_of_one_model_are_one_job(tmp_path):
     jobs = Plan(rows).jobs
     assert len(jobs) == 2 * 3
     assert len({row.run for job in jobs for row in job}) == len(jobs)
-    assert sum(map(len, jobs)) == len(rows) == 2 * 10
+    assert sum(map(len, jobs)) == len(rows) == 2 * 11
 
 
 def test_the_plan_tells_what_is_left_and_how_long_it_takes(tmp_path):

@@ -161,8 +161,15 @@ def _topology(document: dict[str, Any], layer: str, path: Path, repairs: Counter
 def _shapefile(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     shapefile = optional("shapefile", f"reading {path.name}")
     shapely = optional("shapely.geometry", f"reading {path.name}")
-    _refuse_large(path, path.with_suffix(".dbf"))
-    with foreign(str(path), "a shapefile"), shapefile.Reader(str(path)) as reader:
+    table = path.with_suffix(".dbf")
+    _refuse_large(path, table)
+    # The index (.shx) is not read: shapes stand in a row, and one that lies about their number takes gigabytes.
+    with (
+        foreign(str(path), "a shapefile"),
+        path.open("rb") as shapes,
+        table.open("rb") as records,
+        shapefile.Reader(shp=shapes, dbf=records) as reader,
+    ):
         return [
             ("", one.record.as_dict(), shapely.shape(one.shape.__geo_interface__))
             for one in reader.iterShapeRecords()

@@ -116,7 +116,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
     texts = [[name, *(row[c] for row in cells)] for c, name in enumerate(columns)]
     least = [min(max(map(_longest, text)), WORD) for text in texts]
     least = [
-        max([word, *map(len, text[1:])]) if _is_figures(text[1:]) else word
+        max([word, *map(_wide, text[1:])]) if _is_figures(text[1:]) else word
         for text, word in zip(texts, least, strict=True)
     ]
     for part in _parts(least):
@@ -136,9 +136,16 @@ def _parts(least: Sequence[int]) -> list[list[int]]:
     return parts
 
 
+def _wide(text: str) -> int:
+    """How many columns it takes: some characters take two."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def _longest(text: str) -> int:
-    """The length of its longest word."""
-    return max(map(len, text.split()), default=0)
+    """How many columns its longest word takes."""
+    return max(map(_wide, text.split()), default=0)
 
 
 def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]], title: str, widths: Sequence[int]) -> None:
@@ -171,8 +178,8 @@ def matrix(
     """
     cells = [[shown(cell) for cell in row] for row in rows]
     words = [max((_longest(row[c]) for row in cells), default=0) if c else 0 for c in range(len(columns))]
-    least = [max(word, min(len(name), NARROW)) for word, name in zip(words, columns, strict=True)]
-    least[0] = min(max((len(row[0]) for row in cells), default=0), NARROW)
+    least = [max(word, min(_wide(name), NARROW)) for word, name in zip(words, columns, strict=True)]
+    least[0] = min(max((_wide(row[0]) for row in cells), default=0), NARROW)
     if sum(each + 3 for each in least) < width():
         texts = [[name, *(row[c] for row in cells)] for c, name in enumerate(columns)]
         _grid(columns, cells, title, _shared(least, texts))
@@ -187,7 +194,7 @@ def matrix(
 
 def _shared(least: list[int], texts: Sequence[Sequence[str]]) -> list[int]:
     """The room for columns of texts: whole words first, then whole lines."""
-    for wanted in (_longest, len):
+    for wanted in (_longest, _wide):
         least = _widths(least, [max(map(wanted, column)) for column in texts], width() - 1)
     return least
 
