@@ -1,6 +1,7 @@
 """Regions: relations against coordinates and against real borders, what is repaired, and what is refused."""
 
 import json
+import resource
 from itertools import combinations
 
 import numpy as np
@@ -147,16 +148,22 @@ def test_shapefile_and_geopackage_are_read_as_geojson_is(tmp_path):
         assert str(from_geometries(regions.geometries, regions.names).network) == expected
 
 
-def test_the_index_of_a_shapefile_may_lie(tmp_path):
-    """It tells of 4 GB of shapes."""
+@pytest.mark.parametrize(("suffix", "at"), [("shx", 24), ("shp", 104)])
+def test_a_shapefile_may_lie_about_lengths(tmp_path, suffix, at):
+    """It tells of 4 GB of shapes, for which it gets no memory."""
     geopandas = pytest.importorskip("geopandas")
     geopandas.GeoDataFrame({"name": ["a"]}, geometry=[shapely.box(0, 0, 4, 4)], crs=4326).to_file(
         tmp_path / "r.shp"
     )
-    index = bytearray((tmp_path / "r.shx").read_bytes())
-    index[24:28] = b"\x7f\xff\xff\xff"
-    (tmp_path / "r.shx").write_bytes(index)
-    assert read_regions(tmp_path / "r.shp").names == ("a",)
+    data = bytearray((tmp_path / f"r.{suffix}").read_bytes())
+    data[at : at + 4] = b"\x7f\xff\xff\xff"
+    (tmp_path / f"r.{suffix}").write_bytes(data)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, before[1]))
+    try:
+        assert read_regions(tmp_path / "r.shp").names == ("a",)
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def test_the_united_states(us_atlas):

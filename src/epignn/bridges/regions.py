@@ -5,6 +5,7 @@ pairs that meet. Lines and points are no regions. Regions that do not meet are d
 leaves unsaid unless every pair is wanted.
 """
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -163,13 +164,10 @@ def _shapefile(path: Path, layer: str, repairs: Counter[str]) -> list[Feature]:
     shapely = optional("shapely.geometry", f"reading {path.name}")
     table = path.with_suffix(".dbf")
     _refuse_large(path, table)
-    # The index (.shx) is not read: shapes stand in a row, and one that lies about their number takes gigabytes.
-    with (
-        foreign(str(path), "a shapefile"),
-        path.open("rb") as shapes,
-        table.open("rb") as records,
-        shapefile.Reader(shp=shapes, dbf=records) as reader,
-    ):
+    # From memory: a wrong length then ends where the file does, instead of taking gigabytes. The index (.shx) is
+    # not needed, since shapes stand in a row.
+    with foreign(str(path), "a shapefile"):
+        reader = shapefile.Reader(shp=io.BytesIO(path.read_bytes()), dbf=io.BytesIO(table.read_bytes()))
         return [
             ("", one.record.as_dict(), shapely.shape(one.shape.__geo_interface__))
             for one in reader.iterShapeRecords()
