@@ -1,11 +1,16 @@
 """Limits that a person sets: beyond them the answer is undecided, exit code 3, and nothing is written."""
 
 import json
+import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
+import typer
+
+from epignn.cli.limits import limited
 
 CHAIN = ". ".join(f"ntpp(n{i}, n{i + 1})" for i in range(1500))
 QUESTIONS = {
@@ -70,4 +75,13 @@ def test_no_alarm_comes_after_the_end(epignn, seconds):
     """However little time there is: one that came while the clock was set or stopped went on, and hit others."""
     for _ in range(10):
         assert epignn("close", "ec(a, b)", "--seconds", seconds).code in (0, 3)
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_is_raised_inside_the_block_alone(capsys):
+    """Whenever it comes: while the block is entered or left it would go past the one who waits for it."""
+    rng = random.Random(0)
+    for _ in range(3000):
+        with suppress(typer.Exit), limited(rng.uniform(1e-6, 1e-4), None, as_json=False):
+            list(range(50))
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

@@ -2,8 +2,8 @@
 
 import math
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -13,7 +13,7 @@ from epignn.errors import BadArgument
 from epignn.files import MEGABYTE
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import FrameType, TracebackType
 
 UNDECIDED = 3
 """The exit code of a question that was given up."""
@@ -42,28 +42,43 @@ class _Reached(BaseException):
     """The time is over; no handler of errors on the way may take it for one of its own."""
 
 
-@contextmanager
-def limited(seconds: float | None, memory: int | None, as_json: bool) -> Iterator[None]:
+class limited:  # noqa: N801 (read as a verb in a `with`, like those of contextlib)
     """Do something within limits; where one is reached, say so and leave with `UNDECIDED`.
+
+    The alarm is raised inside the `with` block and nowhere else: one that comes while the block is entered or left
+    is ignored, so none is raised where nobody waits for it.
 
     Raises:
         BadArgument: a limit is no number above 0, or this system cannot keep it.
     """
-    clock = _Clock()
-    try:
+
+    def __init__(self, seconds: float | None, memory: int | None, as_json: bool) -> None:
+        self._seconds, self._memory, self._as_json = seconds, memory, as_json
+        self._within = ExitStack()
+
+    def __enter__(self) -> None:
+        self._within.enter_context(_within_memory(self._memory))
         try:
-            clock.start(seconds)
-            with _within_memory(memory):
-                yield
-        finally:
-            clock.stop()
-    except _Reached:
-        clock.stop()  # once more: an alarm may have come just before it was stopped
-        give_up(f"{seconds:g} seconds were not enough; --seconds allows more", as_json)
-    except MemoryError:
-        if memory is None:
+            self._within.enter_context(_within_time(self._seconds, self._raise))
+        except BaseException:
+            self._within.close()
             raise
-        give_up(f"{memory:,} MB were not enough; --memory allows more", as_json)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self._within.close()
+        if isinstance(error, _Reached):
+            give_up(f"{self._seconds:g} seconds were not enough; --seconds allows more", self._as_json)
+        if isinstance(error, MemoryError) and self._memory is not None:
+            give_up(f"{self._memory:,} MB were not enough; --memory allows more", self._as_json)
+
+    def _raise(self, number: int, frame: "FrameType | None") -> None:
+        while frame is not None:
+            if frame.f_code in (limited.__enter__.__code__, limited.__exit__.__code__):
+                return  # it comes again, where it still matters
+            frame = frame.f_back
+        raise _Reached
 
 
 def give_up(reason: str, as_json: bool) -> NoReturn:
@@ -75,34 +90,23 @@ def give_up(reason: str, as_json: bool) -> NoReturn:
     raise typer.Exit(UNDECIDED)
 
 
-class _Clock:
-    """Raises `_Reached` when the time is over, and again and again until it is stopped."""
-
-    def __init__(self) -> None:
-        self._runs = False
-
-    def start(self, seconds: float | None) -> None:
-        """Begin to count; without a number there is nothing to count to."""
-        if seconds is None:
-            return
-        if not (math.isfinite(seconds) and 0 < seconds < 1e8):
-            raise BadArgument(f"--seconds takes a number above 0, not {seconds:g}.")
-        if not hasattr(signal, "setitimer"):
-            raise BadArgument("--seconds needs a clock that this system has not; leave it out.")
-        self._before = signal.signal(signal.SIGALRM, self._end)  # kernels, too, listen to signals
-        self._runs = True
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-
-    def stop(self) -> None:
-        """No alarm is raised from here on."""
-        if self._runs:
-            self._runs = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
-
-    def _end(self, number: int, frame: "FrameType | None") -> None:
-        if self._runs:
-            raise _Reached
+@contextmanager
+def _within_time(seconds: float | None, alarm: "Callable[[int, FrameType | None], None]") -> Iterator[None]:
+    """Call a function when the time is over, and again and again until the end."""
+    if seconds is None:
+        yield
+        return
+    if not (math.isfinite(seconds) and 0 < seconds < 1e8):
+        raise BadArgument(f"--seconds takes a number above 0, not {seconds:g}.")
+    if not hasattr(signal, "setitimer"):
+        raise BadArgument("--seconds needs a clock that this system has not; leave it out.")
+    before = signal.signal(signal.SIGALRM, alarm)  # kernels, too, listen to signals
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
