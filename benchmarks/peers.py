@@ -16,7 +16,7 @@ from epignn.calculus import load
 from epignn.data.dataset import Dataset
 from epignn.errors import BadArgument
 from epignn.learn.losses import cross_entropy
-from epignn.models import LINKS_ALONE, MODELS
+from epignn.models import LINKS_ALONE, MODELS, REFINED
 from epignn.models.api import Batch, Model, build
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.star import generated
@@ -42,7 +42,7 @@ def models(relations: int) -> Iterator[tuple[str, Model]]:
     plain.backend = "plain"
     yield PLAIN, plain
     for name in MODELS.names():
-        if name in LINKS_ALONE:
+        if name in LINKS_ALONE | REFINED:
             continue
         kind = MODELS.get(name)
         yield name, build(kind, relations, kind.Config(kind=name), 0)

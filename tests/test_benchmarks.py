@@ -63,7 +63,7 @@ def test_benchmarks_that_have_no_record_yet_run(name, tmp_path):
 
 
 def test_the_benchmark_of_peers_has_a_line_for_every_model_and_records_nothing(tmp_path):
-    from epignn.models import LINKS_ALONE, MODELS
+    from epignn.models import LINKS_ALONE, MODELS, REFINED
 
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(BENCHMARKS / "peers.py"), "--quick"]
@@ -72,7 +72,7 @@ def test_the_benchmark_of_peers_has_a_line_for_every_model_and_records_nothing(t
     lines = run.stdout.partition("  figure ")[0].splitlines()
     assert [line[2:22].rstrip() for line in lines] == [
         "epignn, plain torch",
-        *(name for name in MODELS.names() if name not in LINKS_ALONE),
+        *(name for name in MODELS.names() if name not in LINKS_ALONE | REFINED),
     ]
     assert "1.00 times plain EpiGNN" in lines[0]
     assert all("parameters" in line for line in lines)

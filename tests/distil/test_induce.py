@@ -64,14 +64,14 @@ def test_longer_walks_show_rules_that_shorter_ones_do_not(rng):
         assert weight > 0.8
 
 
-def test_the_models_word_alone_has_half_the_weight():
+def test_the_models_word_alone_has_a_fifth_of_the_weight():
     triple = np.full((2, 2, 2), 50.0)
     triple[0, 0, 1] = 0
     assert probabilities(triple)[0, 0, 1] == pytest.approx(1)
     model = untrained(3)
     found = distil_rules(model, ("a", "b", "c"), None)
     assert found.steps == {0: 9}
-    assert all(rule.weight == pytest.approx(rule.model / 2, abs=1e-4) for rule in found.rules.rules)
+    assert all(rule.weight == pytest.approx(rule.model / 5, abs=1e-4) for rule in found.rules.rules)
 
 
 def test_a_relation_is_invented_where_no_named_one_will_do(rng):

@@ -8,7 +8,7 @@ import torch
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
 from epignn.data.kin_rules import ambiguous_by_rules
-from epignn.distil.refine import CALCULUS, TRAINING, refine, training_of
+from epignn.distil.refine import CALCULUS, RULES, TRAINING, refine, training_of
 from epignn.errors import BadArgument
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
 from epignn.learn.evaluate import scores
@@ -65,14 +65,20 @@ def test_it_resumes_to_the_same_bits(small, tmp_path):
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "killed" / file).read_bytes()
 
 
-def test_longer_walks_teach_a_model_of_rules(tmp_path, monkeypatch):
+@pytest.fixture
+def kinship():
+    """The shipped model, likewise."""
+    trained = load_model("kinship")
+    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=300))
+    return replace(trained, config=replace(trained.config, experiment=experiment))
+
+
+def test_longer_walks_teach_a_model_of_rules(kinship, tmp_path, monkeypatch):
     """Walks through families, of twice as many steps as it was trained on, become likelier."""
     monkeypatch.setattr("epignn.distil.refine.WALKS", 700)
     monkeypatch.setattr("epignn.distil.refine.LONGEST", 12)
-    trained = load_model("kinship")
-    experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=300))
-    trained = replace(trained, config=replace(trained.config, experiment=experiment))
-    run = refine(trained, tmp_path, training=replace(training_of(trained), epochs=2))
+    trained = kinship
+    run = refine(trained, tmp_path, taught=True, training=replace(training_of(trained), epochs=2))
     graphs = walks(12, 100, 6)
     graphs = graphs.select(~ambiguous_by_rules(graphs))
     assert graphs.relations == trained.relations
@@ -83,6 +89,26 @@ def test_longer_walks_teach_a_model_of_rules(tmp_path, monkeypatch):
 
     assert far(run.trained.model) < 0.8 * far(trained.model)
     assert far(load_model(str(tmp_path)).model) == far(run.trained.model)
+
+
+def test_rules_beside_a_model_answer_long_walks(kinship, tmp_path):
+    """Through families: walks that are read, of 10 steps, and those that rules reason about, of 40."""
+    run = refine(kinship, tmp_path)
+    loaded = load_model(str(tmp_path))
+    assert run.calibration is not None and loaded.model.trust > 0
+    assert (tmp_path / RULES).exists()
+    for steps in (10, 40):
+        graphs = walks(steps, 60, 6)
+        graphs = graphs.select(~ambiguous_by_rules(graphs))
+        right = [
+            float((scores(m, type(m).prepare(graphs, m.config)).argmax(1) == graphs.label).mean())
+            for m in (kinship.model, run.trained.model, loaded.model)
+        ]
+        assert right[1] == right[2] > max(0.95, right[0] - 1e-9), steps
+    assert right[1] > right[0]
+    before = (tmp_path / WEIGHTS).read_bytes()
+    refine(kinship, tmp_path)
+    assert (tmp_path / WEIGHTS).read_bytes() == before
 
 
 def test_what_is_no_calculus_is_refused(small, tmp_path):

@@ -16,7 +16,7 @@ from epignn.learn.config import load_experiment
 from epignn.learn.losses import cross_entropy
 from epignn.learn.objectives.classify import Classify
 from epignn.learn.run import train
-from epignn.models import LINKS_ALONE, MODELS
+from epignn.models import LINKS_ALONE, MODELS, REFINED
 from epignn.models.api import Model, ModelConfig, build, device_of
 from epignn.tasks.star import generated
 
@@ -36,7 +36,7 @@ SMALL: dict[str, dict[str, int]] = {
 """Settings that make a model of these tests small, where its own would take long."""
 
 
-GRAPHS = tuple(name for name in MODELS.names() if name not in LINKS_ALONE)
+GRAPHS = tuple(name for name in MODELS.names() if name not in LINKS_ALONE | REFINED)
 NAMES = (*GRAPHS, OWN)
 COUNTED = tuple(name for name in GRAPHS if MODELS.get(name).count is not Model.count)
 by_gradients = pytest.mark.parametrize("kind", [n for n in NAMES if n not in COUNTED], indirect=True)

@@ -16,7 +16,8 @@ def refine(
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The run folder of the refined model.")],
     taught: Annotated[
-        bool, typer.Option("--taught", help="Teach it by examples of the calculus, instead of setting its weights.")
+        bool,
+        typer.Option("--taught", help="Teach it by examples of what it has learnt, instead of setting it to that."),
     ] = False,
     epochs_: Annotated[
         int,
@@ -33,14 +34,16 @@ def refine(
     learns this from examples instead, and comes close. Nothing else is used: neither other graphs nor the true
     calculus. The result is a run folder like any other, with the calculus in it.
 
-    Relations such as kinship belong to no calculus. A model of these is always taught, by longer walks, which are
-    made of its training walks and keep their labels.
+    Relations such as kinship belong to no calculus, and rules are distilled of such a model. They then stand beside
+    it: what they derive counts most, and where they leave several answers or none the model decides. Graphs that
+    were held out choose how much each counts. With --taught it learns from longer walks, which are made of its
+    training walks and keep their labels.
     """
     from dataclasses import replace
 
     import torch
 
-    from epignn.distil.refine import CALCULUS, training_of
+    from epignn.distil.refine import CALCULUS, RULES, training_of
     from epignn.distil.refine import refine as refined
     from epignn.learn.checkpoint import load_model
     from epignn.report.record import circumstances
@@ -63,14 +66,16 @@ def refine(
             tables=tables,
             report=show,
         )
-    learnt = out / CALCULUS
+    learnt = next((path for path in (out / CALCULUS, out / RULES) if path.exists()), None)
     if as_json:
-        told = {"calculus": str(learnt)} if learnt.exists() else {}
+        told = {} if learnt is None else {learnt.stem: str(learnt)}
         emit_json({"model": model, "out": str(out), **told, "epochs": len(run.history)})
         return
     if run.history and run.ended_before:
         say(f"{out}: this run had ended already; --epochs with a larger number extends it")
-    how = f"{'taught by' if taught else 'set to'} {learnt}" if learnt.exists() else "taught by longer walks"
+    how = "taught by longer walks"
+    if learnt is not None:
+        how = f"{'taught by' if taught else 'set to' if learnt.name == CALCULUS else 'beside'} {learnt}"
     say(f"{out}: a model of {len(run.trained.relations)} relations, {how}")
     if run.calibration:
         say(f"{out}: {run.calibration}")

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from epignn.data.contract import Contractions, Walk, Weights
 from epignn.data.dataset import Dataset
 from epignn.data.ways import problems
+from epignn.distil.reason import reason
 from epignn.distil.rules import Rule, RuleSet
 
+Floats = NDArray[np.float64]
 ALIKE = 1e-7
 """Products that differ by no more are alike, and frequency decides."""
+KEPT = 1 << 16
+"""So many walks are remembered with what they come to; walks repeat in many graphs."""
 
 
 def chosen(rules: RuleSet, data: Dataset, possible: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -31,14 +35,46 @@ def chosen(rules: RuleSet, data: Dataset, possible: NDArray[np.bool_]) -> NDArra
     preference = np.array(rules.ties if rules.ties else (0,) * rules.named, dtype=np.float64) + 1
     strength = np.zeros(possible.shape)
     several = np.flatnonzero(possible.sum(1) > 1)
-    known = Contractions(_weights(rules))
-    for query, (walks, _) in zip(several.tolist(), problems(data.select(several)), strict=True):
-        for walk in walks:
-            for relation, made in known.chart(walk)[0, len(walk)].items():
-                if relation < rules.named and possible[query, relation]:
-                    strength[query, relation] = max(strength[query, relation], math.exp(-made.cost))
+    strength[several] = Derivations(rules).along_walks(data.select(several))
     score = np.where(possible, strength.round(6) + ALIKE * preference / preference.max(), 0.0)
     return np.asarray(score.argmax(1)) if len(data) else np.zeros(0, dtype=np.int64)
+
+
+class Derivations:
+    """How strongly rules derive each answer."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self.rules, self._known = rules, Contractions(_weights(rules))
+        self._kept: dict[Walk, dict[int, float]] = {}
+
+    def strengths(self, data: Dataset) -> Floats:
+        """(G, R): how strong the strongest derivation of each answer along a walk is; 0 for what is not derived.
+
+        Where no walk is short enough to be read, it is as strong as the weakest rule that is needed.
+        """
+        found = self.along_walks(data)
+        unread = np.flatnonzero(~found.any(1))
+        told = reason(self.rules, data.select(unread))
+        found[unread] = told.possible * told.strength[:, None]
+        return found
+
+    def along_walks(self, data: Dataset) -> Floats:
+        """(G, R): the largest product of the weights of a derivation, over all walks that are read."""
+        strength = np.zeros((len(data), self.rules.named))
+        for query, (walks, _) in enumerate(problems(data)):
+            for walk in walks:
+                for relation, weight in self._come_to(walk).items():
+                    strength[query, relation] = max(strength[query, relation], weight)
+        return strength
+
+    def _come_to(self, walk: Walk) -> dict[int, float]:
+        """What a walk comes to, with the product of weights."""
+        if walk not in self._kept:
+            if len(self._kept) == KEPT:
+                self._kept.clear()
+            answers = self._known.chart(walk)[0, len(walk)].items()
+            self._kept[walk] = {r: math.exp(-made.cost) for r, made in answers if r < self.rules.named}
+        return self._kept[walk]
 
 
 def _weights(rules: RuleSet) -> Weights:

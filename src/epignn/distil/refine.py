@@ -3,8 +3,9 @@
 A model trained on small graphs knows which relation holds in the end, but hardly how possible each was on the way;
 on large graphs what is blurred adds up. The calculus that its weights and its training data agree on tells every
 set exactly: its weights can be set to it, or it can teach the model by examples. Where relations belong to no
-calculus, what training walks come to (`epignn.data.contract`) makes longer walks, whose labels it tells, and these
-teach the model. No other knowledge is used.
+calculus, the rules that it has learnt stand beside it (`epignn.distil.beside`); or what training walks come to
+(`epignn.data.contract`) makes longer walks, whose labels it tells, and these teach the model. No other knowledge is
+used.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,11 @@ from typing import Any
 import numpy as np
 
 from epignn.data.augment import augment
+from epignn.data.dataset import Dataset
+from epignn.distil.beside import EpiGNNWalks, WalksConfig
 from epignn.distil.calculus import Distilled
-from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save
+from epignn.distil.induce import DistilledRules
+from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save, task_of
 from epignn.distil.weights import exact_model
 from epignn.errors import BadArgument
 from epignn.files import make_folder
@@ -31,15 +35,16 @@ from epignn.learn.checkpoint import (
 )
 from epignn.learn.config import TrainConfig
 from epignn.learn.fit import Epoch
+from epignn.learn.objectives.api import Objective
 from epignn.learn.objectives.classify import Classify, ClassifyConfig
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.learn.run import Run, train
 from epignn.locks import only_one
-from epignn.models.api import device_of
+from epignn.models.api import Model, device_of
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.api import GraphTask
 
-CALCULUS = "calculus.toml"
+CALCULUS, RULES = "calculus.toml", "rules.toml"
 """What it has learnt, in its run folder."""
 SOFTER = 0.3
 """What weights are multiplied by at first, so that what had settled can move: facets in which two relations had
@@ -71,8 +76,8 @@ def refine(
     Args:
         trained: the model.
         out: the new run folder.
-        taught: teach it by examples, which goes on where it was killed; without, its weights are set. A model of
-            rules is always taught.
+        taught: teach it by examples, which goes on where it was killed; without, its weights are set, or its rules
+            stand beside it.
         settings: of the objective that teaches and calibrates it.
         training: how it is taught; `training_of` by default.
         device: where.
@@ -86,7 +91,10 @@ def refine(
     """
     training = training or training_of(trained)
     if _of_rules(trained):
-        return _by_walks(trained, out, training, device, record, report)
+        _refuse_others(trained)
+        if taught:
+            return _by_walks(trained, out, training, device, record, report)
+        return _beside_rules(trained, out, device, record)
     found = _learnt(trained, tables)
     sets, kind = settings or SetsConfig(), type(trained.model)
     exact = None if taught else exact_model(found.calculus, trained.model.config)
@@ -131,7 +139,6 @@ def _by_walks(
     report: Callable[[Epoch], None] | None,
 ) -> Run:
     """A model of rules, taught by walks that are longer than those it was trained on; a killed one goes on."""
-    _refuse_others(trained)
     given, kind = examples(trained, [], lambda done, total: None), type(trained.model)
     made = augment(given, WALKS, LONGEST, np.random.default_rng([trained.seed, 0x1046]), 0)
     if len(made) == len(given):
@@ -155,6 +162,38 @@ def _by_walks(
         report=report,
         begin=dict(trained.model.state_dict()),
     )
+
+
+def _beside_rules(trained: Trained, out: Path, device: str, record: dict[str, Any] | None) -> Run:
+    """A model of rules beside its rules; graphs held out of both choose how much each counts."""
+    task, model = task_of(trained), trained.model
+    settings = WalksConfig(**vars(model.config) | {"kind": WalksConfig.kind})
+    experiment = replace(trained.experiment, model=settings)
+    assert isinstance(experiment.objective, ClassifyConfig)
+    given, held = replace(task, augment=0).split(trained.seed)
+    objective = Classify(
+        experiment.objective,
+        given,
+        held,
+        lambda data: EpiGNNWalks.prepare(data, settings),
+        device_of(device),
+    )
+    found = _rules(trained, given)
+    chosen = EpiGNNWalks.of(model, settings, found.rules)
+    chosen.choose(held)
+    if task.examples()[1] is None:  # what was held out of them has chosen, and may tell rules now
+        found = _rules(trained, task.examples()[0])
+    ruled = EpiGNNWalks.of(model, settings, found.rules, float(chosen.trust))
+    config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
+    make_folder(out)
+    with only_one(out, "train"):
+        return _keep(ruled.to(device_of(device)).eval(), found, objective, config, out)
+
+
+def _rules(trained: Trained, given: Dataset) -> DistilledRules:
+    found = distil_trained(trained, given, "rules", "", lambda done, total: None)
+    assert isinstance(found, DistilledRules)
+    return found
 
 
 def _refuse_others(trained: Trained) -> None:
@@ -183,11 +222,13 @@ def _learnt(trained: Trained, tables: Report) -> Distilled:
     return found
 
 
-def _keep(model: EpiGNN, found: Distilled, objective: Sets, config: RunConfig, out: Path) -> Run:
-    """Calibrate the exact model, and keep it in its folder."""
+def _keep(
+    model: Model, found: Distilled | DistilledRules, objective: Objective, config: RunConfig, out: Path
+) -> Run:
+    """Calibrate a model that is not trained, and keep it in its folder with what was distilled."""
     RunFolder(out, config)  # refuses that of another run
     calibration = objective.calibrate(model)
-    save(found, out / CALCULUS)
+    save(found, out / (RULES if isinstance(found, DistilledRules) else CALCULUS))
     save_tensors(out / WEIGHTS, model.state_dict())
     save_config(out, config)
     trained = Trained(str(out), model, config)

@@ -31,6 +31,7 @@ MODELS = Entries(
             "drum": "epignn.models.drum:DRUM",
             "rules": "epignn.models.rules:Rules",
             "epignn-rules": "epignn.models.ruled:EpiGNNRules",
+            "epignn-walks": "epignn.distil.beside:EpiGNNWalks",
             "grail": "epignn.models.grail:GraIL",
             "edge-transformer": "epignn.models.edge_transformer:EdgeTransformer",
             "ncrl": "epignn.models.ncrl:NCRL",
@@ -45,5 +46,7 @@ MODELS = Entries(
 """All models by name. The modules are loaded when a model is asked for, torch with them."""
 LINKS_ALONE = frozenset({"nbfnet-sum", "red-gnn", "neural-lp", "drum", "rules", "epignn-rules", "grail"})
 """Models that predict links and do not classify graphs."""
+REFINED = frozenset({"epignn-walks"})
+"""Models that are not trained: `epignn refine` makes them of others."""
 LINKS = ("rules", "neural-lp", "drum", "red-gnn", "nbfnet-sum", "nbfnet", "grail")
 """Models beside EpiGNN, with rules and without, that predict links, the quickest first."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from epignn.entries import is_file
 from epignn.errors import lookup
 from epignn.files import parse_toml, read_text
-from epignn.models import LINKS, LINKS_ALONE, MODELS
+from epignn.models import LINKS, LINKS_ALONE, MODELS, REFINED
 from epignn.report.published import CLUTRR, CLUTRR_23, CLUTRR_23_SPREADS, CLUTRR_SPREADS, GRAPHLOG, REASONS, Figures
 from epignn.report.suites import SUITES, Suite, Variant, by_hops
 
@@ -87,7 +87,7 @@ def kinds_of(words: str, links: bool = False) -> list[str]:
     names = [word.strip() for word in words.split(",") if word.strip()]
     if names != [ALL]:
         return names
-    return list(LINKS) if links else [name for name in MODELS.names() if name not in LINKS_ALONE]
+    return list(LINKS) if links else [name for name in MODELS.names() if name not in LINKS_ALONE | REFINED]
 
 
 def suite_of_models(table: str, kinds: Sequence[str]) -> Suite:

@@ -1,7 +1,7 @@
 """What `epignn reproduce` runs: experiments, seeds and test cells, as data, beside the paper's figures."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
@@ -33,7 +33,7 @@ class Variant:
         settings: what differs from it.
         tested: settings of the model that differ when it is tested.
         refined: how the model was refined, if it was, by the calculus distilled from it: `exact` or `taught`; where
-            there is no calculus, by longer walks: `taught`.
+            there is no calculus, with its rules beside it, `exact`, or by longer walks, `taught`.
         baselines: not a model of its own, but scorers of links that learn nothing.
         epochs: at most so many are trained, where a table asks all rows for fewer; no limit if 0.
         folder: what its run folder begins with, where several tables test the same runs.
@@ -131,6 +131,13 @@ def _refined(*names: str) -> tuple[Variant, ...]:
         (Variant(f"{n}, refined", n, refined="taught"), Variant(f"{n}, exact", n, refined="exact")) for n in names
     ]
     return tuple(variant for both in found for variant in both)
+
+
+def _ruled(*variants: Variant) -> Iterator[Variant]:
+    """Models of rules, alone and beside their rules."""
+    for variant in variants:
+        yield variant
+        yield replace(variant, name=f"{variant.name}, with its rules", refined="exact", folder=variant.run)
 
 
 # The margin is for the sum over facets, of one each.
@@ -315,24 +322,26 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
         ),
         "graphlog": Suite(
             "Graphlog, world 32",
-            (Variant("graphlog-paper", "graphlog-paper"), Variant("graphlog", "graphlog")),
+            (Variant("graphlog-paper", "graphlog-paper"), *_ruled(Variant("graphlog", "graphlog"))),
             ((0, 0),), 0, MappingProxyType({"EpiGNN-mul (paper) test": 0.914}), distil=True,
         ),
         "worlds": Suite(
             "Generated worlds shaped like Graphlog's, and re_0",
             (
-                *(
-                    Variant(f"shaped like world {n}", "graphlog", (f'data.task="world:{n}"',))
-                    for n in (6, 7, 8, 11, 32)
+                *_ruled(
+                    *(
+                        Variant(f"shaped like world {n}", "graphlog", (f'data.task="world:{n}"',))
+                        for n in (6, 7, 8, 11, 32)
+                    ),
+                    Variant("re_0", "graphlog", ('data.task="graphlog:re_0"',)),
                 ),
-                Variant("re_0", "graphlog", ('data.task="graphlog:re_0"',)),
             ),
             ((0, 0),), 0, MappingProxyType({}), distil=True,
         ),
         "families": Suite(
             "Generated families, trained on 2 to 4 hops",
             (
-                Variant("families", "clutrr", FAMILIES),
+                *_ruled(Variant("families", "clutrr", FAMILIES)),
                 Variant("families, refined", "clutrr", FAMILIES, refined="taught", folder="families"),
             ),
             tuple((k, 0) for k in (5, 10, 20, 50, 100)), 200, MappingProxyType({}), distil=True,
