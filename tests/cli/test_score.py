@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from epignn.report.record import read_records
+from tests.graphs import TRAINED
 
 
 @pytest.fixture(autouse=True)
@@ -15,20 +16,20 @@ def one_thread():
 
 @pytest.fixture
 def made(epignn, tmp_path):
-    """Problems, and what the shipped model says of them: not all of it is right."""
+    """Problems, and what a trained model says of them: not all of it is right."""
     out = tmp_path / "cells"
     epignn("generate", "rcc8", "--k", 4, 12, "--b", 5, "--per-label", 10, "--seed", 9, "--out", out)
     problems = [out / f"test_rcc8_k_{k}_b_5.csv.gz" for k in (4, 12)]
     told = [tmp_path / f"told_{k}.csv" for k in (4, 12)]
     for file, to in zip(problems, told, strict=True):
-        assert epignn("predict", "rcc8", file, "--out", to).code == 0
+        assert epignn("predict", TRAINED, file, "--out", to).code == 0
     return problems, told
 
 
 def test_the_same_figures_as_evaluate(epignn, made):
     problems, told = made
     found = json.loads(epignn("score", *problems, *told, "--json").out)
-    evaluated = json.loads(epignn("evaluate", "rcc8", *problems, "--json").out)["results"]
+    evaluated = json.loads(epignn("evaluate", TRAINED, *problems, "--json").out)["results"]
     assert min(one["accuracy"] for one in evaluated) < 1
     for one, other, file in zip(found["results"], evaluated, told, strict=True):
         assert one == {**other, "predictions": str(file)}
@@ -61,7 +62,7 @@ def test_all_of_a_small_table(epignn, tmp_path):
     files = [made / f"test_rcc8_k_{k}_b_{b}.csv.gz" for k, b in ((9, 3), (12, 6), (15, 8))]
     told = [tmp_path / f"{file.name.partition('.')[0]}.csv" for file in files]
     for file, to in zip(files, told, strict=True):
-        epignn("predict", "rcc8", file, "--out", to)
+        epignn("predict", TRAINED, file, "--out", to)
     folder = tmp_path / "results" / "differences"
     about = ("--record", folder, "--name", "mine", "--seed", 2, "--parameters", 5, "--training-seconds", 1.5)
     ran = epignn("score", *files, *told, *about, "--json")

@@ -12,11 +12,12 @@ from epignn.distil.rules import load_rules
 from epignn.formats.star_csv import write_csv
 from epignn.learn.checkpoint import load_model
 from tests.distil.conftest import problems
+from tests.graphs import TRAINED
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return load_model("rcc8")
+    return load_model(str(TRAINED))
 
 
 def quiet(done, total):

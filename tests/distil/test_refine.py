@@ -16,6 +16,7 @@ from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.families import walks
 from epignn.tasks.star import generated
+from tests.graphs import TRAINED
 
 pytestmark = pytest.mark.numeric
 QUICK = {
@@ -27,8 +28,8 @@ QUICK = {
 
 @pytest.fixture(scope="module")
 def small():
-    """The shipped model, as if it had been trained on fewer graphs, so that they are quickly made."""
-    trained = load_model("rcc8")
+    """A trained model, as if it had been trained on fewer graphs, so that they are quickly made."""
+    trained = load_model(str(TRAINED))
     experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=20))
     return replace(trained, config=replace(trained.config, experiment=experiment))
 
@@ -67,7 +68,7 @@ def test_it_resumes_to_the_same_bits(small, tmp_path):
 
 @pytest.fixture
 def kinship():
-    """The shipped model, likewise."""
+    """The shipped model of kinship, likewise."""
     trained = load_model("kinship")
     experiment = replace(trained.experiment, data=replace(trained.experiment.data, per_label=300))
     return replace(trained, config=replace(trained.config, experiment=experiment))
@@ -123,6 +124,7 @@ def test_weights_set_to_the_calculus_answer_large_graphs(small, tmp_path):
     """Of 15 steps and 8 branches."""
     run = refine(small, tmp_path, settings=SetsConfig(larger=2))
     assert run.calibration is not None
+    assert "validation" in run.trained.config.record
     loaded, graphs = load_model(str(tmp_path)), generated(load("rcc8"), 15, 8, 20, 5)
     assert loaded.relations == small.relations
 

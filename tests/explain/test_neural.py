@@ -38,8 +38,8 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def trained():
-    """The shipped model, in double precision, so that rounding is no part of what is compared."""
-    found = Neural.load("rcc8")
+    """A model in double precision, so that rounding is no part of what is compared."""
+    found = Neural.load(str(graphs.TRAINED))
     found.trained_.model.double()
     return found
 

@@ -13,6 +13,7 @@ from epignn.formats.told import Told
 from epignn.learn import checkpoint
 from epignn.reason import load as load_reasoner
 from epignn.reason.folders import SHIPPED, distilled_beside, model_folder, shipped_models
+from tests.graphs import TRAINED
 from tests.test_package import loaded_by
 
 
@@ -80,9 +81,9 @@ def test_what_was_distilled_is_loaded_without_torch():
 
 
 def test_a_model_without_rules_has_nothing_learnt(tmp_path):
-    config = (SHIPPED / "rcc8" / "config.json").read_text().replace('"calculus": "rcc8"', '"calculus": ""')
+    config = (TRAINED / "config.json").read_text().replace('"calculus": "rcc8"', '"calculus": ""')
     folder = tmp_path / "plain"
-    shutil.copytree(SHIPPED / "rcc8", folder)
+    shutil.copytree(TRAINED, folder)
     (folder / "calculus.toml").unlink()
     (folder / "config.json").write_text(config)
     assert Neural.load(str(folder)).learnt_ is None

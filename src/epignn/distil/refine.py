@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from epignn.data.augment import augment
 from epignn.data.dataset import Dataset
@@ -227,7 +228,9 @@ def _keep(
 ) -> Run:
     """Calibrate a model that is not trained, and keep it in its folder with what was distilled."""
     RunFolder(out, config)  # refuses that of another run
-    calibration = objective.calibrate(model)
+    with torch.no_grad():
+        calibration, reached = objective.calibrate(model), objective.validate(model)
+    config = replace(config, record={**config.record, "validation": reached, objective.unit: len(objective)})
     save(found, out / (RULES if isinstance(found, DistilledRules) else CALCULUS))
     save_tensors(out / WEIGHTS, model.state_dict())
     save_config(out, config)
