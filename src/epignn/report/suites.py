@@ -305,7 +305,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             (
                 Variant("paper's, mul", "clutrr-paper"),
                 Variant("paper's, min", "clutrr-paper", ('model.pooling="min"',)),
-                Variant("clutrr", "clutrr"),
+                *_ruled(Variant("clutrr", "clutrr")),
             ),
             tuple((k, 0) for k in range(5, 11)), 0, by_hops(_named(CLUTRR, CLUTRR_ROWS), 5), seeds=10, distil=True,
         ),
@@ -315,7 +315,7 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
                 Variant("paper's, mul, 2-3", "clutrr-paper", SHORT),
                 Variant("paper's, min, 2-3", "clutrr-paper", (*SHORT, 'model.pooling="min"')),
                 Variant("clutrr, 2-3", "clutrr", SHORT),
-                Variant("clutrr-23", "clutrr-23"),
+                *_ruled(Variant("clutrr-23", "clutrr-23")),
             ),
             tuple((k, 0) for k in range(4, 11)), 0, by_hops(_named(CLUTRR_23, CLUTRR_23_ROWS), 4),
             seeds=10, distil=True,
