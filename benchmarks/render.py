@@ -21,6 +21,7 @@ from epignn.calculus.vocabulary import unions, vocabulary
 from epignn.learn.settings import Setting, all_settings
 from epignn.report.distilled import calculus_table, recovery_table, rules_table
 from epignn.report.models import ALL, GROUNDS, kinds_of, suite_of_models
+from epignn.report.profile import Holds
 from epignn.report.record import read_records
 from epignn.report.suites import SUITES
 from epignn.report.tables import (
@@ -553,6 +554,27 @@ def ceilings_table(results: Results) -> str:
     return f"{markdown(columns, rows)}\n\n{_machine(record)}"
 
 
+def profile_table(results: Results) -> str:
+    """How far models hold beyond their training graphs."""
+    path = results.folder / "rcc8-models" / "profile.json"
+    if not path.exists():
+        raise CannotRender(f"there is no record {path}")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    plan = record["plan"]
+    columns = ["model", f"{plan['least']} holds up to k, b = {plan['b']}", f"accuracy by k = {', '.join(SHOWN)}"]
+    lines = []
+    for model in record["models"]:
+        reached = {str(cell["k"]): f"{cell['accuracy']:.2f}" for cell in model["by_k"]}
+        shown = ", ".join(reached.get(k, "–") for k in SHOWN)
+        lines.append((model["holds"]["k"] or 0, [model["name"], str(Holds(**model["holds"])), shown]))
+    lines.sort(key=lambda line: -line[0])
+    return f"{markdown(columns, [line for _, line in lines])}\n\n{_machine(record)}"
+
+
+SHOWN = ("4", "9", "15", "30")
+"""The path lengths of a profile whose accuracy is shown."""
+
+
 def _machine(record: dict[str, Any]) -> str:
     return f"{record['cpu']}, {record['cores']} cores, Python {record['python']}, commit {record['commit']}."
 
@@ -571,6 +593,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "closure-table": closure_table,
     "generator-table": generator_table,
     "model-sentence": model_sentence,
+    "rcc8-profile": profile_table,
     "rcc8-table": rcc8_table,
     "ia-table": suite_table("ia"),
     "expanded-table": suite_table("expanded"),

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from epignn.errors import BadArgument, BadFile, EpignnError, lookup
-from epignn.models import MODELS
+from epignn.models import MODELS, REFINED
 from epignn.web.folders import brought
 
 
@@ -91,7 +91,7 @@ NUMBERS = MappingProxyType(
 """Settings that are numbers, from the least to the most."""
 WORDS = MappingProxyType(
     {
-        "model.kind": tuple(MODELS.own),
+        "model.kind": tuple(name for name in MODELS.own if name not in REFINED),
         "model.pooling": ("min", "mul"),
         "model.rounds": ("auto",),
         "model.inverse": ("true", "false"),
