@@ -556,7 +556,7 @@ def ceilings_table(results: Results) -> str:
 
 def profile_table(results: Results) -> str:
     """How far models hold beyond their training graphs."""
-    path = results.folder / "rcc8-models" / "profile.json"
+    path = results.folder / "profile_rcc8.json"
     if not path.exists():
         raise CannotRender(f"there is no record {path}")
     record = json.loads(path.read_text(encoding="utf-8"))
