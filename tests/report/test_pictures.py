@@ -1,11 +1,13 @@
 """Pictures: what stands on axes, in legends and in files, read back from figures and bytes."""
 
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from epignn.calculus import load
 from epignn.errors import BadFile
@@ -173,11 +175,17 @@ def test_committed_records_can_be_drawn(name, tmp_path):
     assert draw(SUITES[name], records, tmp_path)[0].name == "accuracy.png"
 
 
-def test_names_of_points_do_not_touch():
-    near = {f"model {n}": (10.0 + n / 1000, 0.9) for n in range(5)}
+@pytest.mark.parametrize("count", [1, 5, 40])
+def test_names_of_points_do_not_touch(count):
+    """As they are drawn; and they are inside the picture, in the order of their points."""
+    near = {f"model {n}": (10.0 + n / 1000, 0.9 - n / 1e5) for n in range(count)}
     figure = pictures.points({**near, "far": (1000.0, 0.1)}, "x", "y", "")
-    heights = [text.xyann[1] for text in figure.axes[0].texts[:5]]
-    assert sorted(heights) == [-23, -13, -3, 7, 17]
+    figure.draw_without_rendering()
+    texts = sorted(figure.axes[0].texts, key=lambda text: -text.xyann[1])
+    assert [text.get_text() for text in texts] == [*near, "far"]
+    boxes = [Text.get_window_extent(text) for text in texts]  # without the line to the point
+    assert all(lower.y1 <= upper.y0 + 1 for upper, lower in pairwise(boxes))
+    assert all(box.y0 >= 0 and box.y1 <= figure.bbox.y1 and box.x1 <= figure.bbox.x1 for box in boxes)
 
 
 def test_a_map_of_cells_has_every_figure():

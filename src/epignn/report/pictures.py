@@ -3,8 +3,8 @@
 Colours are those of Okabe and Ito, told apart by people of any colour vision; lines differ in their marks as well.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, cycle
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,34 +201,43 @@ def bars(values: Mapping[str, float], axis: str, title: str) -> "Figure":
 
 
 def points(values: Mapping[str, tuple[float, float]], across: str, up: str, title: str) -> "Figure":
-    """Named points; the axis across is logarithmic, and names make way for each other."""
-    figure = _figure(9.5, 6.5)
+    """Named points; the axis across is logarithmic, and a line leads from every point to its name at the side."""
+    figure = _figure(9.5, max(6.5, 0.19 * len(values) + 1))
     axes = figure.add_subplot()
     axes.set(xscale="log", xlabel=f"{across} (logarithmic)", ylabel=up)
     for (name, (x, y)), colour, mark in zip(values.items(), cycle(COLOURS), cycle(MARKS), strict=False):
-        axes.scatter([x], [y], color=colour, marker=mark, s=42, label=name)
-    axes.margins(x=0.12, y=0.06)
+        axes.scatter([x], [y], color=colour, marker=mark, s=42, label=name, zorder=3)
+    axes.margins(x=0.08, y=0.06)
     _plain(axes)
     figure.suptitle(title)
-    figure.draw_without_rendering()
-    taken: list[tuple[float, float]] = []  # where names stand, in points: (x, y) of their left ends
-    for (name, point), colour in zip(values.items(), cycle(COLOURS), strict=False):
-        x, y = axes.transData.transform(point) * 72 / figure.dpi
-        lift = next(lift for lift in _lifts() if all(_apart((x, y + lift), other) for other in taken))
-        taken.append((x, y + lift))
-        axes.annotate(name, point, (7, lift - 3), textcoords="offset points", fontsize="small", color=colour)
+    low, high = axes.get_ylim()
+    wanted = {name: (y - low) / (high - low) for name, (_, y) in values.items()}
+    for (name, place), colour in zip(_spread(wanted).items(), cycle(COLOURS), strict=False):
+        axes.annotate(
+            name,
+            values[name],
+            (1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            fontsize="small",
+            color=colour,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.6, "relpos": (0, 0.5)},
+        )
     return figure
 
 
-def _lifts() -> Iterator[float]:
-    """How far a name stands above its point: not at all, else further and further up or down."""
-    for step in count():
-        yield 10.0 * ((step + 1) // 2) * (1 if step % 2 else -1)
-
-
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two names do not touch, by where they begin."""
-    return abs(one[0] - other[0]) > 75 or abs(one[1] - other[1]) >= 10
+def _spread(wanted: Mapping[str, float]) -> dict[str, float]:
+    """Heights between 0 and 1 for names that do not touch, each as near to the wanted one as those above let it."""
+    gap = min(0.035, 1 / max(len(wanted) - 1, 1))
+    order = sorted(wanted, key=lambda name: -wanted[name])
+    found: dict[str, float] = {}
+    above = 1 + gap
+    for name in order:
+        above = found[name] = min(wanted[name], above - gap)
+    below = -gap
+    for name in reversed(order):
+        below = found[name] = max(found[name], below + gap)
+    return {name: found[name] for name in wanted}
 
 
 def cells(values: Mapping[str, Mapping[str, float]], title: str, across: str) -> "Figure":
