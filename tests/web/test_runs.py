@@ -23,7 +23,7 @@ from tests.web.browser import serving
 from tests.web.conftest import HARBOUR
 
 SMALL = ["data.per_label=4", "training.epochs=6", "training.batch_size=32"]
-LONG = ["data.per_label=4", "training.epochs=20000", "training.batch_size=8"]
+LONG = ["data.per_label=100", "training.epochs=500", "training.batch_size=8"]
 TRIPLES = "".join(f"p{n}\tparent\tq{n}\nq{n}\tchild\tp{n}\n" for n in range(12))
 pytestmark = pytest.mark.timeout(300)
 
@@ -105,7 +105,7 @@ def test_what_was_learnt_is_read_off_and_answers(api, post):
 
 
 def test_a_stopped_run_goes_on_to_the_same_weights(api, post, server, tmp_path):
-    name = begun(post, "stopped", [*LONG[:1], "training.epochs=250", "training.batch_size=8"])
+    name = begun(post, "stopped", [*SMALL[:1], "training.epochs=250", "training.batch_size=8"])
     events(api, name, most=2)
     assert post(f"runs/{name}/stop") == {"state": "stopped"}
     run = api.get(f"/api/runs/{name}").json()

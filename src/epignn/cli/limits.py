@@ -101,12 +101,13 @@ def _within_time(seconds: float | None, alarm: "Callable[[int, FrameType | None]
     if not hasattr(signal, "setitimer"):
         raise BadArgument("--seconds needs a clock that this system has not; leave it out.")
     before = signal.signal(signal.SIGALRM, alarm)  # kernels, too, listen to signals
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    others = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *others)  # somebody else's clock goes on
 
 
 @contextmanager
