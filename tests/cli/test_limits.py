@@ -4,10 +4,11 @@ import json
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from epignn.cli.limits import limited
+from epignn.cli.limits import AGAIN, PATIENT, limited
 
 CHAIN = ". ".join(f"ntpp(n{i}, n{i + 1})" for i in range(1500))
 QUESTIONS = {
@@ -86,11 +87,14 @@ for seconds in ("1e-320", "1e-6", "1e-4", "0.002"):
         except SystemExit as ended:
             assert ended.code in (None, 0, 3), ended.code
         none_left()
-rng = random.Random(0)
+rng, __name__, reached = random.Random(0), "epignn.cli", 0
 for _ in range(3000):
+    reached += 1
     with suppress(typer.Exit), limited(rng.uniform(1e-6, 1e-4), None, as_json=True):
         list(range(50))
+        reached -= 1
     none_left()
+assert 0 < reached < 3000
 time.sleep(0.3)
 print("end")
 """
@@ -104,6 +108,23 @@ def test_an_alarm_is_raised_inside_the_block_alone():
     command = [sys.executable, "-c", SHORT]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.endswith("end\n")) == (0, True), ran.stderr
+
+
+OTHERS = """
+import time
+from epignn.cli.limits import limited
+began = time.monotonic()
+with limited(0.001, None, as_json=False):
+    while time.monotonic() < began + 100:
+        pass
+"""
+
+
+def test_the_code_of_others_is_interrupted_later():
+    began = time.monotonic()
+    ran = subprocess.run([sys.executable, "-c", OTHERS], capture_output=True, text=True, check=False)
+    assert "undecided" in ran.stdout
+    assert PATIENT * AGAIN < time.monotonic() - began < 60
 
 
 def test_the_clock_of_somebody_else_goes_on():
