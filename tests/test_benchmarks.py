@@ -151,7 +151,7 @@ def test_blocks_are_filled_and_the_rest_is_kept(render):
     text = f"# Title\n\n{block('ia-table')}\n\nwords\n\n{block('rcc8-table')}\nend"
     filled = render.render(text, ROOT / "results")
     assert "old" not in filled
-    assert "| ia-paper | 3 + |" in filled
+    assert "| ia-paper | 3 |" in filled
     assert filled.startswith("# Title\n\n<!-- begin ia-table -->\n| model |")
     assert filled.endswith("One core.\n<!-- end rcc8-table -->\nend")
     assert render.render(filled, ROOT / "results") == filled

@@ -47,8 +47,8 @@ class _Reached(BaseException):
 class limited:  # noqa: N801 (read as a verb in a `with`, like those of contextlib)
     """Do something within limits; where one is reached, say so and leave with `UNDECIDED`.
 
-    The alarm is raised inside the `with` block and nowhere else: one that comes while the block is entered or left
-    is ignored, so none is raised where nobody waits for it. Nor is it raised at once in code that is not ours.
+    The alarm is raised inside the `with` block and nowhere else, so none is raised where nobody waits for it, and
+    not at once in code that is not ours. One that is let pass, and not followed by another, counts when it ends.
 
     Raises:
         BadArgument: a limit is no number above 0, or this system cannot keep it.
@@ -70,19 +70,18 @@ class limited:  # noqa: N801 (read as a verb in a `with`, like those of contextl
         self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
         self._within.close()
-        if isinstance(error, _Reached):
+        if isinstance(error, _Reached) or (error is None and self._alarms):
             give_up(f"{self._seconds:g} seconds were not enough; --seconds allows more", self._as_json)
         if isinstance(error, MemoryError) and self._memory is not None:
             give_up(f"{self._memory:,} MB were not enough; --memory allows more", self._as_json)
 
     def _raise(self, number: int, frame: "FrameType | None") -> None:
-        self._alarms += 1
         ours = frame is not None and frame.f_globals.get("__name__", "").startswith("epignn")
-        while frame is not None:
-            if frame.f_code in (limited.__enter__.__code__, limited.__exit__.__code__):
-                return
+        while frame is not None and frame.f_code not in (limited.__enter__.__code__, limited.__exit__.__code__):
             frame = frame.f_back
-        if ours or self._alarms > PATIENT:
+        if frame is None or frame.f_code is limited.__enter__.__code__:
+            self._alarms += 1  # at the exit it would come too late
+        if frame is None and (ours or self._alarms > PATIENT):
             raise _Reached
 
 
