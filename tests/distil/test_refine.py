@@ -7,11 +7,16 @@ import torch
 
 from epignn.calculus import load
 from epignn.calculus.toml import load_calculus
+from epignn.data.dataset import Dataset
 from epignn.data.kin_rules import ambiguous_by_rules
+from epignn.distil.beside import EpiGNNWalks
+from epignn.distil.learnt import distil_trained
 from epignn.distil.refine import CALCULUS, RULES, TRAINING, refine, training_of
 from epignn.errors import BadArgument
+from epignn.learn.calibrate import Calibration
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
 from epignn.learn.evaluate import scores
+from epignn.learn.objectives.classify import Classify
 from epignn.learn.objectives.sets import Sets, SetsConfig
 from epignn.models.epignn import EpiGNN
 from epignn.tasks.families import walks
@@ -110,6 +115,26 @@ def test_rules_beside_a_model_answer_long_walks(kinship, tmp_path):
     before = (tmp_path / WEIGHTS).read_bytes()
     refine(kinship, tmp_path)
     assert (tmp_path / WEIGHTS).read_bytes() == before
+
+
+def test_what_was_held_out_calibrates_rules_that_have_not_seen_it(kinship, tmp_path):
+    """Though it may tell the rules that are kept."""
+    steps: list[tuple[int, int]] = []
+    run = refine(kinship, tmp_path, tables=lambda done, total: steps.append((done, total)))
+    given, held = replace(kinship.experiment.data, augment=0).split(kinship.seed)
+    config, trust = run.trained.model.config, float(run.trained.model.trust)
+
+    def told_by(seen: Dataset) -> Calibration:
+        rules = distil_trained(kinship, seen, "rules", "", lambda done, total: None).rules
+        model = EpiGNNWalks.of(kinship.model, config, rules, trust).eval()
+        settings = kinship.experiment.objective
+        objective = Classify(settings, given, held, lambda data: EpiGNNWalks.prepare(data, config))
+        with torch.no_grad():
+            return objective.calibrate(model)
+
+    assert run.calibration == told_by(given)
+    assert run.calibration != told_by(Dataset.concat([given, held]))
+    assert steps[-1] == (4, 4)
 
 
 def test_what_is_no_calculus_is_refused(small, tmp_path):

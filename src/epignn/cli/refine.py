@@ -52,7 +52,7 @@ def refine(
     trained = load_model(model)
     record = {**circumstances(), "refined": model, "command": " ".join(["epignn", *sys.argv[1:]])}
     with (
-        progress("tables tried") as tables,
+        progress("distilling") as tables,
         epochs("refine", "accuracy", "expressions") as show,
         kept(out),
     ):

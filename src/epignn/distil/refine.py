@@ -83,7 +83,7 @@ def refine(
         training: how it is taught; `training_of` by default.
         device: where.
         record: how it is made, for the folder.
-        tables: called with the tables tried and to be tried, while it is distilled.
+        tables: called with the tables, or other steps, that are done and to be done, while it is distilled.
         report: called after every epoch.
 
     Raises:
@@ -95,7 +95,7 @@ def refine(
         _refuse_others(trained)
         if taught:
             return _by_walks(trained, out, training, device, record, report)
-        return _beside_rules(trained, out, device, record)
+        return _beside_rules(trained, out, device, record, tables)
     found = _learnt(trained, tables)
     sets, kind = settings or SetsConfig(), type(trained.model)
     exact = None if taught else exact_model(found.calculus, trained.model.config)
@@ -165,8 +165,8 @@ def _by_walks(
     )
 
 
-def _beside_rules(trained: Trained, out: Path, device: str, record: dict[str, Any] | None) -> Run:
-    """A model of rules beside its rules; graphs held out of both choose how much each counts."""
+def _beside_rules(trained: Trained, out: Path, device: str, record: dict[str, Any] | None, steps: Report) -> Run:
+    """A model of rules beside its rules; graphs held out of both choose how much each counts, and calibrate it."""
     task, model = task_of(trained), trained.model
     settings = WalksConfig(**vars(model.config) | {"kind": WalksConfig.kind})
     experiment = replace(trained.experiment, model=settings)
@@ -179,16 +179,21 @@ def _beside_rules(trained: Trained, out: Path, device: str, record: dict[str, An
         lambda data: EpiGNNWalks.prepare(data, settings),
         device_of(device),
     )
+    steps(1, 4)
     found = _rules(trained, given)
-    chosen = EpiGNNWalks.of(model, settings, found.rules)
-    chosen.choose(held)
-    if task.examples()[1] is None:  # what was held out of them has chosen, and may tell rules now
+    steps(2, 4)
+    judged = EpiGNNWalks.of(model, settings, found.rules).to(device_of(device)).eval()
+    judged.choose(held)
+    steps(3, 4)
+    if task.examples()[1] is None:  # what was held out of them may tell rules, too, but judges the former
         found = _rules(trained, task.examples()[0])
-    ruled = EpiGNNWalks.of(model, settings, found.rules, float(chosen.trust))
+    ruled = EpiGNNWalks.of(model, settings, found.rules, float(judged.trust))
     config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
     make_folder(out)
     with only_one(out, "train"):
-        return _keep(ruled.to(device_of(device)).eval(), found, objective, config, out)
+        run = _keep(ruled.to(device_of(device)).eval(), found, objective, config, out, judged)
+    steps(4, 4)
+    return run
 
 
 def _rules(trained: Trained, given: Dataset) -> DistilledRules:
@@ -224,12 +229,20 @@ def _learnt(trained: Trained, tables: Report) -> Distilled:
 
 
 def _keep(
-    model: Model, found: Distilled | DistilledRules, objective: Objective, config: RunConfig, out: Path
+    model: Model,
+    found: Distilled | DistilledRules,
+    objective: Objective,
+    config: RunConfig,
+    out: Path,
+    judged: Model | None = None,
 ) -> Run:
-    """Calibrate a model that is not trained, and keep it in its folder with what was distilled."""
+    """Calibrate a model that is not trained, and keep it in its folder with what was distilled.
+
+    Where it has seen what was held out, another is `judged` in its place.
+    """
     RunFolder(out, config)  # refuses that of another run
     with torch.no_grad():
-        calibration, reached = objective.calibrate(model), objective.validate(model)
+        calibration, reached = objective.calibrate(judged or model), objective.validate(judged or model)
     config = replace(config, record={**config.record, "validation": reached, objective.unit: len(objective)})
     save(found, out / (RULES if isinstance(found, DistilledRules) else CALCULUS))
     save_tensors(out / WEIGHTS, model.state_dict())
