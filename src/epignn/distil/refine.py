@@ -72,7 +72,7 @@ def refine(
     tables: Report = lambda done, total: None,
     report: Callable[[Epoch], None] | None = None,
 ) -> Run:
-    """A refined model, in a run folder of its own with the calculus that the model had learnt.
+    """A refined model, in a run folder of its own with the calculus or the rules that the model had learnt.
 
     Args:
         trained: the model.
