@@ -13,7 +13,17 @@ import pytest
 
 from epignn import files
 from epignn.errors import BadArgument, BadFile
-from epignn.files import decode, make_folder, open_text, read_text, readable, sha256, write_text, writing
+from epignn.files import (
+    decode,
+    make_folder,
+    new_folder,
+    open_text,
+    read_text,
+    readable,
+    sha256,
+    write_text,
+    writing,
+)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
@@ -76,6 +86,26 @@ def test_folders(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadFile, match=r"cannot be a folder: .*\. Choose another name"):
         make_folder(tmp_path / "file" / "c")
+
+
+def test_a_new_folder_stays_where_something_was_made_or_was_there(tmp_path):
+    (tmp_path / "there").mkdir()
+    for name, kept in [("a/b", False), ("there", True)]:
+        with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / name):
+            assert (tmp_path / name).is_dir()
+            raise KeyboardInterrupt
+        assert (tmp_path / name).exists() == kept
+    assert not (tmp_path / "a").exists()
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "begun").touch()
+        raise KeyboardInterrupt
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["begun"]
+    with new_folder(tmp_path / "c"):
+        pass
+    assert (tmp_path / "c").is_dir()
+    for name in ("a/begun/x", "x" * 5000):
+        with pytest.raises(BadFile, match="cannot be a folder"), new_folder(tmp_path / name):
+            pass
 
 
 def test_text_of_other_systems():

@@ -337,6 +337,24 @@ def make_folder(path: Path) -> None:
         raise BadFile(f"cannot be a folder: {error.strerror}. Choose another name.", str(path)) from error
 
 
+@contextmanager
+def new_folder(path: Path) -> Iterator[None]:
+    """A folder for what is made within; if that fails and the folder is empty, there is none afterwards.
+
+    Raises:
+        BadFile: there can be no such folder.
+    """
+    missing = [one for one in (path, *path.parents) if not os.path.exists(one)]  # noqa: PTH110, takes any name
+    make_folder(path)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for one in missing:
+                one.rmdir()
+        raise
+
+
 def sha256(path: Path) -> str:
     """The digest of a file, as it is on disk."""
     import hashlib  # here, because few commands need it and all would wait for it

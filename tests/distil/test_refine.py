@@ -12,7 +12,7 @@ from epignn.data.kin_rules import ambiguous_by_rules
 from epignn.distil.beside import EpiGNNWalks
 from epignn.distil.learnt import distil_trained
 from epignn.distil.refine import CALCULUS, RULES, TRAINING, refine, training_of
-from epignn.errors import BadArgument
+from epignn.errors import BadArgument, BadFile
 from epignn.learn.calibrate import Calibration
 from epignn.learn.checkpoint import STATE, WEIGHTS, load_model
 from epignn.learn.evaluate import scores
@@ -143,6 +143,18 @@ def test_what_is_no_calculus_is_refused(small, tmp_path):
     with pytest.raises(BadArgument, match="no calculus that could refine it"):
         refine(replace(small, model=ignorant), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("name", "device"), [("out", "none"), ("file/out", "cpu")])
+def test_a_wrong_device_or_folder_is_refused_before_anything_is_done(small, tmp_path, name, device):
+    (tmp_path / "file").touch()
+
+    def done(*_):
+        raise AssertionError
+
+    with pytest.raises((BadArgument, BadFile), match=r"no device 'none'|cannot be a folder"):
+        refine(small, tmp_path / name, device=device, tables=done)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_weights_set_to_the_calculus_answer_large_graphs(small, tmp_path):

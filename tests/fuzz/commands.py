@@ -152,7 +152,7 @@ WHOLE = _each("""
     profile rcc8 --longest 2 --widest 1 --problems 1
     ask ec(a,_b) a b
     distil rcc8 --weights-only --out OUT.toml
-    refine kinship --out OUT
+    refine rcc8 --out OUT
     reproduce rcc8 --report
     sweep none.toml --out OUT
     tune none --out OUT

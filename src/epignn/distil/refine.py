@@ -24,7 +24,7 @@ from epignn.distil.induce import DistilledRules
 from epignn.distil.learnt import Report, distil_trained, examples, kind_of, save, task_of
 from epignn.distil.weights import exact_model
 from epignn.errors import BadArgument
-from epignn.files import make_folder
+from epignn.files import new_folder
 from epignn.learn.checkpoint import (
     WEIGHTS,
     RunConfig,
@@ -87,38 +87,41 @@ def refine(
         report: called after every epoch.
 
     Raises:
-        BadArgument: it is no EpiGNN that was trained on graphs; or it was trained on a calculus, and what it has
-            learnt is none: it breaks a law, or entails less than half of its training data.
+        BadFile: there can be no such folder.
+        BadArgument: there is no such device; it is no EpiGNN that was trained on graphs; or it was trained on a
+            calculus, and what it has learnt is none: it breaks a law, or entails less than half of its training
+            data.
     """
+    device_of(device)  # refused, as the folder is, before what takes long
     training = training or training_of(trained)
-    if _of_rules(trained):
-        _refuse_others(trained)
-        if taught:
-            return _by_walks(trained, out, training, device, record, report)
-        return _beside_rules(trained, out, device, record, tables)
-    found = _learnt(trained, tables)
-    sets, kind = settings or SetsConfig(), type(trained.model)
-    exact = None if taught else exact_model(found.calculus, trained.model.config)
-    model = trained.experiment.model if exact is None else exact.config
-    experiment = replace(trained.experiment, model=model, objective=sets)
-    objective = Sets(sets, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
-    if exact is not None:
-        config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
-        make_folder(out)
-        with only_one(out, "train"):
-            return _keep(exact.to(device_of(device)).eval(), found, objective, config, out)
-    run = train(
-        replace(experiment, training=training or TRAINING),
-        objective,
-        seed=trained.seed,
-        out=out,
-        device=device,
-        record=record,
-        report=report,
-        begin={name: SOFTER * value for name, value in trained.model.state_dict().items()},
-    )
-    save(found, out / CALCULUS)  # not before: the folder may be that of another run, which is refused
-    return run
+    with new_folder(out):
+        if _of_rules(trained):
+            _refuse_others(trained)
+            if taught:
+                return _by_walks(trained, out, training, device, record, report)
+            return _beside_rules(trained, out, device, record, tables)
+        found = _learnt(trained, tables)
+        sets, kind = settings or SetsConfig(), type(trained.model)
+        exact = None if taught else exact_model(found.calculus, trained.model.config)
+        model = trained.experiment.model if exact is None else exact.config
+        experiment = replace(trained.experiment, model=model, objective=sets)
+        objective = Sets(sets, found.calculus, lambda data: kind.prepare(data, model), device_of(device))
+        if exact is not None:
+            config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
+            with only_one(out, "train"):
+                return _keep(exact.to(device_of(device)).eval(), found, objective, config, out)
+        run = train(
+            replace(experiment, training=training or TRAINING),
+            objective,
+            seed=trained.seed,
+            out=out,
+            device=device,
+            record=record,
+            report=report,
+            begin={name: SOFTER * value for name, value in trained.model.state_dict().items()},
+        )
+        save(found, out / CALCULUS)  # not before: the folder may be that of another run, which is refused
+        return run
 
 
 def training_of(trained: Trained) -> TrainConfig:
@@ -189,7 +192,6 @@ def _beside_rules(trained: Trained, out: Path, device: str, record: dict[str, An
         found = _rules(trained, task.examples()[0])
     ruled = EpiGNNWalks.of(model, settings, found.rules, float(judged.trust))
     config = RunConfig(experiment, trained.relations, trained.seed, objective.digest(), record or {})
-    make_folder(out)
     with only_one(out, "train"):
         run = _keep(ruled.to(device_of(device)).eval(), found, objective, config, out, judged)
     steps(4, 4)
