@@ -1,7 +1,8 @@
 """How long a training step of every model takes, beside EpiGNN's in plain torch, and how fast it answers.
 
 A step has 128 RCC-8 graphs of 2 to 4 steps and 1 to 3 branches; what is answered has 9 steps and 3 branches. Every
-model has its default settings, and all run one after the other in one process, on one thread.
+model has its default settings, and all run one after the other in one process, on one thread, whose processor time
+is told. How much of a step is products of matrices tells how much faster it could be on this machine.
 """
 
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from epignn.calculus import load
 from epignn.data.dataset import Dataset
@@ -54,36 +56,60 @@ def again_and_again(graphs: Batch, size: int) -> Iterator[Batch]:
         yield from graphs.chunks(size)
 
 
-def step_ms(model: Model, graphs: Batch, seconds: float) -> float:
-    """Median milliseconds of a training step, of all that fit into a time; the first, at most three, warm up."""
+def step_figures(model: Model, graphs: Batch, seconds: float) -> dict[str, float]:
+    """Median milliseconds of a training step, of all that fit into a time, and the products of matrices of one.
+
+    The first steps, at most three, warm up.
+    """
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.001, weight_decay=0.0, fused=True)
     model.train()
-    taken: list[float] = []
-    began = time.perf_counter()
-    while len(taken) < 2 or time.perf_counter() - began < seconds:
-        start, first = time.perf_counter(), len(taken) * BATCH % len(graphs)
+
+    def step(number: int) -> None:
+        first = number * BATCH % len(graphs)
         batch = graphs.slice(first, first + BATCH)
         loss = cross_entropy(model.scores(batch), batch.label)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        taken.append((time.perf_counter() - start) * 1000)
-    return median(taken[min(3, len(taken) // 2) :])
+
+    taken: list[float] = []
+    began = time.process_time()
+    while len(taken) < 2 or time.process_time() - began < seconds:
+        start = time.process_time()
+        step(len(taken))
+        taken.append((time.process_time() - start) * 1000)
+    with FlopCounterMode(display=False) as counted:
+        step(0)
+    return {
+        "step_milliseconds": median(taken[min(3, len(taken) // 2) :]),
+        "step_gflop": counted.get_total_flops() / 1e9,
+    }
+
+
+def product_gflops() -> float:
+    """What the machine reaches in one large product of matrices, GFLOP a second of one thread."""
+    square = torch.rand(1024, 1024)
+    taken = []
+    for _ in range(8):
+        start = time.process_time()
+        square @ square
+        taken.append(time.process_time() - start)
+    return 2 * 1024**3 / min(taken) / 1e9
 
 
 @torch.no_grad()
 def answers(model: Model, graphs: Batch, seconds: float) -> float:
     """Graphs a second."""
     model.eval()
-    start = time.perf_counter()
+    start = time.process_time()
     model.scores(graphs.slice(0, 1))
-    together = min(TOGETHER, max(1, int(LONGEST / (time.perf_counter() - start))))
-    parts, done, start = again_and_again(graphs, together), 0, time.perf_counter()
-    while not done or time.perf_counter() - start < seconds:
+    together = min(TOGETHER, max(1, int(LONGEST / (time.process_time() - start))))
+    parts, done, start = again_and_again(graphs, together), 0, time.process_time()
+    while not done or time.process_time() - start < seconds:
         part = next(parts)
         model.scores(part)
         done += len(part)
-    return done / (time.perf_counter() - start)
+    return done / (time.process_time() - start)
 
 
 def figures_of(model: Model, train: Dataset, test: Dataset, seconds: float) -> dict[str, Any]:
@@ -93,7 +119,7 @@ def figures_of(model: Model, train: Dataset, test: Dataset, seconds: float) -> d
     try:
         graphs, larger = kind.prepare(train, model.config), kind.prepare(test, model.config)
         if parameters:
-            found["step_milliseconds"] = step_ms(model, graphs, seconds)
+            found |= step_figures(model, graphs, seconds)
         else:
             found["step"] = "no step: it learns by counting"
             with torch.no_grad():
@@ -109,9 +135,10 @@ def line(name: str, found: dict[str, Any]) -> str:
     step, rate = found.get("step", ""), ""
     if "step_milliseconds" in found:
         step = f"{found['step_milliseconds']:9.1f} ms a step, {found['times_plain']:7.2f} times plain EpiGNN"
+        step += f", {found['step_gflop']:7.2f} GFLOP, {100 * found['share_of_product']:3.0f} %"
     if "graphs_per_second" in found:
         rate = f"{found['graphs_per_second']:9,.0f} graphs a second"
-    told = f"  {name:<20} {found['parameters']:9,} parameters {step:<48} {rate} {found.get('refusal', '')}"
+    told = f"  {name:<20} {found['parameters']:9,} parameters {step:<70} {rate} {found.get('refusal', '')}"
     return told.rstrip()
 
 
@@ -121,10 +148,13 @@ def measure(chosen: Options) -> dict[str, dict[str, Any]]:
     train = problems([(k, b) for k in (2, 3, 4) for b in (1, 2, 3)], 16)
     test = problems([(9, 3)], 8 if chosen.quick else 64)
     figures: dict[str, dict[str, Any]] = {}
+    product = product_gflops()
     for name, model in models(len(train.relations)):
         found = figures[name] = figures_of(model, train, test, seconds)
         if "step_milliseconds" in found:
             found["times_plain"] = found["step_milliseconds"] / figures[PLAIN]["step_milliseconds"]
+            speed = found["step_gflop"] / found["step_milliseconds"] * 1000
+            found["share_of_product"] = speed / product
         print(line(name, found), flush=True)
     return figures
 

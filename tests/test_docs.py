@@ -1,7 +1,6 @@
 """The README and the pages in docs/: commands print what is shown or run, in small; files and figures are there."""
 
 import doctest
-import importlib.util
 import os
 import re
 import runpy
@@ -15,6 +14,7 @@ import pytest
 import torch
 
 from epignn.cli import main
+from tests.scripts import script
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -156,9 +156,7 @@ def test_python_gives_what_is_shown(page):
 
 
 def test_figures_are_those_of_the_records():
-    spec = importlib.util.spec_from_file_location("render", ROOT / "benchmarks" / "render.py")
-    render = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(render)
+    render = script("render")
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert render.render(text, ROOT / "results") == text, page.name

@@ -217,9 +217,18 @@ def test_reproduce_quick(epignn, data, tmp_path):
     assert record["cells"][0]["grail_hits@10"] > 0.3
     again = epignn("reproduce", "kgc", "--only", "wn18rr:v1 best", *options)
     assert "recorded already" in again.err
+    compared = json.loads(epignn("reproduce", "kgc", "--models", "rules", *options).out)
+    by_model = {row[0]: row[2] for row in compared["rows"]}
+    assert compared["metric"] == "mrr"
+    assert float(by_model["rules"]) > 30
+    assert float(by_model["epignn, with rules"]) == round(100 * record["cells"][0]["mrr"], 1)
+    assert {other["title"] for other in compared["others"]} > {"Hits@10 (%), full filtered ranking"}
     shown = epignn("reproduce", "kgc", "--report", "--results", tmp_path / "none")
     assert (shown.code, "holds no record" in shown.err) == (2, True)
     assert "Unknown row" in epignn("reproduce", "kgc", "--only", "wn18rr:v7", *options).err
+    misspelt = epignn("reproduce", "kgc", "--models", "rulez", *options)
+    assert (misspelt.code, misspelt.out) == (2, "")
+    assert misspelt.err.startswith("error: Unknown model that predicts links 'rulez'. Did you mean 'rules'")
 
 
 def test_models_are_compared_and_answer_together(epignn, run, folder, tmp_path):

@@ -195,11 +195,12 @@ def _show(
         raise BadArgument(f"{folder} holds no record of such a run; run it without --report.")
     if not shown:
         return {"table": one.what, "rows": []}
-    if one.name != one.what and only is None:  # whatever else was recorded there stands beside it
-        suite = suite_of_models(one.what, kinds_of(ALL) + [kind for kind in one.kinds if is_file(kind)])
-        asked, shown = suite, recorded
+    if one.kinds and only is None:  # whatever else was recorded there stands beside it
+        shown = recorded
     if suite.links:
-        return _links(one.what, suite, shown, recorded, folder, quick)
+        return _links(one, shown, recorded, folder, quick)
+    if one.kinds and only is None:
+        asked = suite = suite_of_models(one.what, kinds_of(ALL) + [kind for kind in one.kinds if is_file(kind)])
     from epignn.report.shown import table_of
     from epignn.report.tables import grid
 
@@ -242,7 +243,9 @@ def _write(documents: list[dict[str, Any]], whole: dict[str, Any], out: Path) ->
     """Tables as JSON, as the rows of all of them one after the other, or as Markdown."""
     from epignn.report.tables import markdown
 
-    parts = [part for one in documents for part in (one, one.get("grid", {})) if part.get("rows")]
+    parts = [
+        part for one in documents for part in (one, one.get("grid", {}), *one.get("others", ())) if part.get("rows")
+    ]
     if out.suffix == ".json":
         write_text(out, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     elif out.suffix == ".csv":
@@ -251,9 +254,14 @@ def _write(documents: list[dict[str, Any]], whole: dict[str, Any], out: Path) ->
             csv.writer(text, lineterminator="\n").writerows([part["columns"], *part["rows"]])
         write_text(out, text.getvalue())
     else:
-        told = [markdown(part["columns"], part["rows"]) for part in parts]
+        told = [f"{_above(part)}{markdown(part['columns'], part['rows'])}" for part in parts]
         notes = [remark for one in documents for remark in one.get("notes", ())]
         write_text(out, "\n\n".join([*told, *notes]) + "\n")
+
+
+def _above(part: dict[str, Any]) -> str:
+    """The title of a table, where it has one, as a paragraph."""
+    return f"{part['title']}:\n\n" if "title" in part else ""
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -267,9 +275,9 @@ def _print(document: dict[str, Any]) -> None:
             table(cells["columns"][1:], [row[1:] for row in rows], f"Every cell: {model}")
     elif cells.get("rows"):
         say("Every cell of a row: --only ROW, --json or --out FILE.")
-    for preset, one in document.get("protocols", {}).items():
+    for one in document.get("others", ()):
         if one["rows"]:
-            table(one["columns"], one["rows"], f"Every protocol (%), {preset}")
+            table(one["columns"], one["rows"], one["title"])
     for remark in document.get("notes", ()):
         say(f"note: {remark}")
     for path in document["pictures"]:
@@ -333,20 +341,19 @@ def _draw(
 
 
 def _links(
-    what: str, suite: Suite, shown: list[dict[str, Any]], recorded: list[dict[str, Any]], folder: Path, quick: bool
+    one: _Table, shown: list[dict[str, Any]], recorded: list[dict[str, Any]], folder: Path, quick: bool
 ) -> dict[str, Any]:
-    """The link prediction table, and one of every protocol for each preset."""
-    from epignn.report.links import METRIC, PRESETS, draw, protocols, rows
+    """Tables of link prediction: one a metric, of models or of our presets, and for these one of all protocols."""
+    from epignn.report.links import METRIC, PRESETS, PUBLISHED, TITLES, draw, models, protocols, rows
 
     picture = None if quick else draw(recorded, folder)
-    columns, lines = rows(shown)
-    every = {preset: protocols(shown, preset) for preset in PRESETS}
-    return {
-        "table": what,
-        "title": suite.title,
-        "metric": METRIC,
-        "columns": columns,
-        "rows": lines,
-        "protocols": {preset: {"columns": names, "rows": figures} for preset, (names, figures) in every.items()},
-        "pictures": [str(picture)] if picture is not None else [],
-    }
+    if one.kinds:
+        found = {title: models(shown, metric) for metric, title in TITLES.items()}
+    else:
+        found = {TITLES[metric]: rows(shown, metric) for metric in PUBLISHED}
+        found |= {f"Every protocol (%), {preset}": protocols(shown, preset) for preset in PRESETS}
+    first, *others = (
+        {"title": title, "columns": columns, "rows": lines} for title, (columns, lines) in found.items()
+    )
+    pictures = [str(picture)] if picture is not None else []
+    return {"table": one.what, "metric": METRIC, **first, "others": others, "pictures": pictures}

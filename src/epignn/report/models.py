@@ -83,11 +83,19 @@ GROUNDS: Mapping[str, Ground] = MappingProxyType(
 
 
 def kinds_of(words: str, links: bool = False) -> list[str]:
-    """The models that a user means: `all` that classify graphs, or predict links; or names with commas between."""
+    """The models that a user means: `all` that classify graphs, or predict links; or names with commas between.
+
+    Raises:
+        UnknownName: one of the names is none of a model that predicts links, where such are meant.
+    """
     names = [word.strip() for word in words.split(",") if word.strip()]
-    if names != [ALL]:
-        return names
-    return list(LINKS) if links else [name for name in MODELS.names() if name not in LINKS_ALONE | REFINED]
+    if names == [ALL]:
+        return ["epignn", *LINKS] if links else [n for n in MODELS.names() if n not in LINKS_ALONE | REFINED]
+    known = {name: name for name in ("epignn", "epignn-rules", *LINKS)}
+    for name in names:
+        if links and not is_file(name):
+            lookup("model that predicts links", name, known)
+    return names
 
 
 def suite_of_models(table: str, kinds: Sequence[str]) -> Suite:

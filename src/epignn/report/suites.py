@@ -12,6 +12,8 @@ from epignn.tasks import SPLITS
 
 MAIN = tuple(product(range(2, 10), (1, 2, 3)))
 EXPANDED = tuple((k, b) for k in (9, 12, 15) for b in (4, 6, 8))
+OWN = frozenset({"epignn", "epignn-rules"})
+"""The models of which the suite of links has rows anyway."""
 
 
 def file_stem(row: str) -> str:
@@ -91,8 +93,9 @@ class Suite:
     others: bool = False
 
     def with_models(self, kinds: Sequence[str]) -> "Suite":
-        """A suite of links with a row more for each split and each of some kinds of models."""
+        """A suite of links: a row for each split and each of some kinds of models; of EpiGNN, all that it has."""
         bases = [variant for variant in self.variants if variant.name.endswith(" best")]
+        own = self.variants if set(kinds) & OWN else tuple(one for one in self.variants if one.baselines)
         rows = [
             Variant(
                 f"{base.name.partition(' ')[0]} {kind.rpartition(':')[2]}",
@@ -100,9 +103,10 @@ class Suite:
                 (f"model.kind={json.dumps(kind)}",),
             )
             for kind in kinds
+            if kind not in OWN
             for base in bases
         ]
-        return replace(self, variants=(*self.variants, *rows))
+        return replace(self, variants=(*own, *rows))
 
     def only(self, words: str) -> "Suite":
         """The row of this name, or those whose names have all of these words; baselines stay with their split.
@@ -351,8 +355,8 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
             ((2, 1), (4, 2), (9, 1), (9, 3), (15, 8)), 40, MappingProxyType({}), distil=True,
         ),
         "kgc": Suite(
-            "Hits@10 (%) among 50 stored negatives, inductive splits", _links(), ((0, 0),), 0, MappingProxyType({}),
-            links=True,
+            "Inductive link prediction, mean reciprocal rank (%) in full filtered ranking", _links(), ((0, 0),), 0,
+            MappingProxyType({}), links=True,
         ),
     }
 )  # fmt: skip

@@ -1,0 +1,100 @@
+"""Every block of figures that README.md or a page of docs/ may have, by its name."""
+
+from collections.abc import Callable
+
+from blocks.links import (
+    kgc_growth,
+    kgc_headline,
+    kgc_kernel,
+    kgc_models,
+    kgc_protocols,
+    kgc_sentence,
+    kgc_table,
+    pruned_table,
+    recipe_table,
+)
+from blocks.results import ROOT, CannotRender, Results
+from blocks.speed import (
+    closure_sentence,
+    closure_table,
+    files_table,
+    generator_table,
+    large_graph,
+    limits_table,
+    model_sentence,
+    parallel_table,
+    serve_sentence,
+    steps_table,
+    stream_sentence,
+    workers_table,
+)
+from blocks.suites import (
+    ceilings_table,
+    distil_table,
+    distilled_rules,
+    headlines,
+    models_table,
+    profile_table,
+    rcc8_table,
+    recovered_table,
+    suite_table,
+    verified_table,
+)
+from blocks.words import calibration_sentence, settings_tables, words_table
+from epignn.calculus import CALCULI
+from epignn.report.models import GROUNDS
+
+__all__ = ["BLOCKS", "ROOT", "CannotRender", "Results"]
+
+BLOCKS: dict[str, Callable[[Results], str]] = {
+    "headlines": headlines,
+    "closure-sentence": closure_sentence,
+    "limits-table": limits_table,
+    "serve-sentence": serve_sentence,
+    "files-table": files_table,
+    "stream-sentence": stream_sentence,
+    "workers-table": workers_table,
+    "parallel-table": parallel_table,
+    "large-graph": large_graph,
+    "pruned-table": pruned_table,
+    "closure-table": closure_table,
+    "generator-table": generator_table,
+    "model-sentence": model_sentence,
+    "steps-table": steps_table,
+    "rcc8-profile": profile_table,
+    "rcc8-table": rcc8_table,
+    "ia-table": suite_table("ia"),
+    "expanded-table": suite_table("expanded"),
+    "long-table": suite_table("long"),
+    "beyond-counting-table": suite_table("beyond-counting"),
+    "rounds-table": suite_table("rounds"),
+    "ablations-table": suite_table("ablations"),
+    "unconstrained-table": suite_table("unconstrained"),
+    "verified-table": verified_table,
+    "clutrr-table": suite_table("clutrr"),
+    "clutrr23-table": suite_table("clutrr-23"),
+    "graphlog-table": suite_table("graphlog"),
+    "families-table": suite_table("families"),
+    "worlds-table": suite_table("worlds"),
+    "ceilings-table": ceilings_table,
+    "paths-table": suite_table("paths"),
+    "differences-table": suite_table("differences"),
+    "kgc-mrr": kgc_table("mrr"),
+    "kgc-hits": kgc_table("hits@10"),
+    "kgc-negatives": kgc_table("grail_hits@10"),
+    "distil-table": distil_table,
+    "recovery-table": recovered_table,
+    "rules-table": distilled_rules,
+    "calibration-sentence": calibration_sentence,
+    "settings": settings_tables,
+    "kgc-protocols": kgc_protocols,
+    "kgc-models": kgc_models,
+    "kgc-headline": kgc_headline,
+    "kgc-sentence": kgc_sentence,
+    "kgc-growth": kgc_growth,
+    "kgc-kernel": kgc_kernel,
+    "recipe-fb": recipe_table("fb"),
+    "recipe-wn": recipe_table("wn"),
+    **{f"words-{name}": words_table(name) for name in CALCULI},
+    **{f"{name}-models": models_table(name) for name in GROUNDS},
+}
