@@ -20,9 +20,10 @@ namespace nb = nanobind;
 using namespace epignn;
 
 namespace epignn {
-void bind_heads(nb::module_& m);  // heads_module.cpp
-void bind_step(nb::module_& m);   // step_module.cpp
-void bind_text(nb::module_& m);   // text_module.cpp
+void bind_heads(nb::module_& m);    // heads_module.cpp
+void bind_joining(nb::module_& m);  // joining_module.cpp
+void bind_step(nb::module_& m);     // step_module.cpp
+void bind_text(nb::module_& m);     // text_module.cpp
 }
 
 namespace {
@@ -430,6 +431,7 @@ void bind(nb::module_& m) {
   m.def("sweep", &sweep);
   m.def("spread", &spread_out);
   bind_heads(m);
+  bind_joining(m);
   bind_step(m);
   bind_text(m);
 }

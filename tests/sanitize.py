@@ -41,6 +41,7 @@ BUILDS = {
             "tests/data/test_prove.py",
             "tests/formats/test_raw.py",
             "tests/models/test_compiled.py",
+            "tests/models/test_joining.py",
             "tests/models/test_links.py",
             "tests/learn/test_fused.py",
         ),
@@ -52,6 +53,7 @@ BUILDS = {
         (
             "tests/test_threads.py",
             "tests/models/test_compiled.py",
+            "tests/models/test_joining.py",
             "tests/models/test_links.py",
             "tests/learn/test_fused.py",
         ),

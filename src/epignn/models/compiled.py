@@ -64,19 +64,19 @@ class HeadPasses:
         options = (passing.self_message, passing.silent, passing.pooling == "min")
         sizes = (relations, facets, size, passing.rounds, passing.counting)
         graph = _native().head_graph(len(edges.offset) - 1, *sizes, *options, *arrays)
-        make = getattr(_native(), f"HeadPasses{_kind(matrices).capitalize()}")
-        self.passes = make(graph, *_pointers([self.matrices]), torch.get_num_threads())
+        make = getattr(_native(), f"HeadPasses{precision(matrices).capitalize()}")
+        self.passes = make(graph, *pointers([self.matrices]), torch.get_num_threads())
 
     def states(self, heads: Heads, keep: bool = False) -> Tensor:
         """(W, F, K): the wanted states; `keep` what `gradient` needs of these passes."""
         result = self.matrices.new_empty((len(heads.wanted), *self.matrices.shape[1:3]))
-        self.passes.forward(_head_batch(heads), *_pointers([result]), keep, torch.get_num_threads())
+        self.passes.forward(_head_batch(heads), *pointers([result]), keep, torch.get_num_threads())
         return result
 
     def gradient(self, heads: Heads, grad: Tensor) -> Tensor:
         """(2R, F, I, K): the gradient of the matrices from that of the wanted states."""
         grad, grad_matrices = grad.contiguous(), torch.zeros_like(self.matrices)
-        self.passes.backward(_head_batch(heads), *_pointers([grad, grad_matrices]), torch.get_num_threads())
+        self.passes.backward(_head_batch(heads), *pointers([grad, grad_matrices]), torch.get_num_threads())
         return grad_matrices
 
 
@@ -97,9 +97,9 @@ class _Propagate(torch.autograd.Function):
         total = matrices.new_empty((passes if keep else 0, *start.shape[:2]))
         graph = tuple(t.contiguous() for t in (flow.node_offset, flow.offset, flow.source, flow.label))
         options = (rounds, passing.self_message, flow.descending, passing.pooling == "min")
-        call = _native().messages(facets, size, relations, len(flow.start), *options, *_pointers(graph))
-        run = getattr(_native(), f"propagate_{_kind(matrices)}")
-        run(call, *_pointers((matrices, states, chosen, total)), keep, torch.get_num_threads())
+        call = _native().messages(facets, size, relations, len(flow.start), *options, *pointers(graph))
+        run = getattr(_native(), f"propagate_{precision(matrices)}")
+        run(call, *pointers((matrices, states, chosen, total)), keep, torch.get_num_threads())
         if keep:
             ctx.call, ctx.kept = call, (graph, matrices, states, chosen, total)
         return states[layers - 1 if keep or rounds == 0 else passes % 2].clone()
@@ -125,9 +125,9 @@ class _PairRound(torch.autograd.Function):
         total = matrices.new_empty(states.shape[:2] if keep else (0,))
         graph = tuple(t.contiguous() for t in graph)
         options = (1, False, False, pooling == "min")
-        call = _native().messages(facets, size, blocks, len(graph[0]) - 1, *options, *_pointers(graph))
-        run = getattr(_native(), f"propagate_{_kind(matrices)}")
-        run(call, *_pointers((matrices, layers, chosen, total)), keep, torch.get_num_threads())
+        call = _native().messages(facets, size, blocks, len(graph[0]) - 1, *options, *pointers(graph))
+        run = getattr(_native(), f"propagate_{precision(matrices)}")
+        run(call, *pointers((matrices, layers, chosen, total)), keep, torch.get_num_threads())
         if keep:
             ctx.call, ctx.kept = call, (graph, matrices, layers, chosen, total)
         return layers[1].clone()
@@ -151,9 +151,9 @@ class _Aggregate(torch.autograd.Function):
         chosen = torch.empty(result.shape, dtype=torch.int32)
         total = ahead.new_empty(result.shape[:2])
         graph = tuple(t.contiguous() for t in (batch.head, batch.tail, batch.path_offset, batch.path_node))
-        call = _native().readout(facets, size, len(batch), pooling == "min", *_pointers(graph))
-        run = getattr(_native(), f"aggregate_{_kind(ahead)}")
-        run(call, *_pointers((ahead, back, table, result, chosen, total)))
+        call = _native().readout(facets, size, len(batch), pooling == "min", *pointers(graph))
+        run = getattr(_native(), f"aggregate_{precision(ahead)}")
+        run(call, *pointers((ahead, back, table, result, chosen, total)))
         ctx.call, ctx.graph = call, graph
         ctx.save_for_backward(ahead, back, table, result, chosen, total)
         return result
@@ -162,8 +162,8 @@ class _Aggregate(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         ahead, back, table, result, chosen, total = ctx.saved_tensors
         grads = torch.zeros_like(ahead), torch.zeros_like(back), torch.zeros_like(table)
-        run = getattr(_native(), f"aggregate_back_{_kind(ahead)}")
-        run(ctx.call, *_pointers((ahead, back, table, result, chosen, total, grad.contiguous(), *grads)))
+        run = getattr(_native(), f"aggregate_back_{precision(ahead)}")
+        run(ctx.call, *pointers((ahead, back, table, result, chosen, total, grad.contiguous(), *grads)))
         return grads[0], grads[1], grads[2], None, None
 
 
@@ -185,8 +185,8 @@ class _HeadStates(torch.autograd.Function):
 def _backward(call: Any, matrices: Tensor, states: Tensor, chosen: Tensor, total: Tensor, grad: Tensor) -> Tensor:
     """The gradient of the matrices of message passing; that of the first states is left in `grad[1]`."""
     grad_matrices = torch.zeros_like(matrices)
-    run = getattr(_native(), f"propagate_back_{_kind(matrices)}")
-    run(call, *_pointers((matrices, states, chosen, total, grad, grad_matrices)), torch.get_num_threads())
+    run = getattr(_native(), f"propagate_back_{precision(matrices)}")
+    run(call, *pointers((matrices, states, chosen, total, grad, grad_matrices)), torch.get_num_threads())
     return grad_matrices
 
 
@@ -201,12 +201,13 @@ def _native() -> ModuleType:
     return module
 
 
-def _kind(tensor: Tensor) -> str:
+def precision(tensor: Tensor) -> str:
     """What the kernels call the precision of a tensor."""
     return {torch.float32: "float", torch.float64: "double"}[tensor.dtype]
 
 
-def _pointers(tensors: Iterable[Tensor]) -> list[int]:
+def pointers(tensors: Iterable[Tensor]) -> list[int]:
+    """Where tensors are; they must be contiguous, and outlive what they are given to."""
     return [tensor.data_ptr() for tensor in tensors]
 
 

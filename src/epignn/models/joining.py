@@ -1,119 +1,201 @@
 """What nodes receive in many passes over one graph: products of states and relation vectors, joined at each node.
 
-Nodes of the same number of edges are taken together, some at a time, so that joining is a reduction along one axis
-and no array of all edges and passes is ever made. Axes are named V nodes, N nodes of a part, K edges of each of
-them, R relations, F components of the states of all passes.
+Compiled kernels join them where there are any (native/joining.hpp). Otherwise nodes of the same number of edges
+are taken together, some at a time, so that joining is a reduction along one axis and no array of all edges and
+passes is ever made. Axes are named V nodes, N nodes of a part, K edges of each of them, R relations, B passes,
+D components of a state.
 """
 
+import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.data.graph import Edges
+from epignn.data.graph import Edges, Ints
+from epignn.kernels import Backend, kernels
+from epignn.models.compiled import pointers, precision
 
 TOGETHER = 2**19
 """Numbers that a part of the messages has, about: as many as fit into the cache of a processor."""
+SMALLEST_VARIANCE = 1e-6
+"""What messages whose variance is less are taken to have; the kernels have it, too."""
 
 
 class Incoming:
-    """The edges of a graph by the node they lead to, in parts of nodes that have the same number of them."""
+    """The edges of a graph by the node they lead to. Nodes stand in the order of how many edges lead to them.
 
-    def __init__(self, edges: Edges, device: torch.device | str = "cpu") -> None:
-        self.nodes, self.device = len(edges.offset) - 1, device
-        self.count = np.diff(edges.offset)
-        self._edges = edges
+    Attributes:
+        place: (V) where each node of the graph stands.
+        count: (V) how many edges lead to the node at each place.
+        offset, source, label: edges into the node at place v are offset[v]..offset[v+1]; sources are places.
+        device: where states are.
+        native: the compiled kernels; None where plain torch joins.
+    """
+
+    def __init__(self, edges: Edges, device: torch.device | str = "cpu", backend: Backend = "auto") -> None:
+        count = np.diff(edges.offset)
+        order = np.argsort(count, kind="stable")
+        self.place: Ints = np.empty(len(order), dtype=np.int32)
+        self.place[order] = np.arange(len(order), dtype=np.int32)
+        self.count = count[order]
+        self.offset = np.concatenate([[0], np.cumsum(self.count)]).astype(np.int32)
+        edge = np.repeat(edges.offset[order] - self.offset[:-1], self.count) + np.arange(self.offset[-1])
+        self.source, self.label = self.place[edges.source[edge]], edges.label[edge].astype(np.int32)
+        self.device = torch.device(device)
+        self.native = kernels(backend) if self.device.type == "cpu" else None
+
+    def __len__(self) -> int:
+        return len(self.count)
 
     @cached_property
-    def by_count(self) -> list[tuple[Tensor, Tensor, Tensor]]:
-        """For every number of edges: the nodes (N) that have it, and sources and labels (N, K) of their edges."""
-        edges, found = self._edges, []
-        for count in np.unique(self.count[self.count > 0]).tolist():
-            node = np.flatnonzero(self.count == count)
-            edge = edges.offset[node][:, None] + np.arange(count)
-            found.append((self._on(node), self._on(edges.source[edge]), self._on(edges.label[edge])))
-        return found
+    def runs(self) -> list[int]:
+        """How many nodes have the same number of edges, for every number that some have, in its order."""
+        return np.unique(self.count, return_counts=True)[1].tolist()  # type: ignore[no-any-return]
 
-    def _on(self, index: NDArray[np.integer]) -> Tensor:
-        return torch.from_numpy(index.astype(np.int64)).to(self.device)
+    def parts(self, components: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Nodes that have edges, and sources and labels (N, K); messages have about `TOGETHER` numbers in all."""
+        first = 0
+        for run in self.runs:
+            edges = int(self.count[first])
+            size = max(1, TOGETHER // (components * max(edges, 1)))
+            for start in range(first, first + run if edges else first, size):
+                nodes = slice(start, min(start + size, first + run))
+                own = slice(self.offset[nodes.start], self.offset[nodes.stop])
+                index = (torch.from_numpy(of[own].astype(np.int64)) for of in (self.source, self.label))
+                source, label = (one.view(-1, edges).to(self.device) for one in index)
+                yield nodes, source, label
+            first += run
 
-    def parts(self, components: int) -> Any:
-        """Nodes, sources and labels of parts of which messages have about `TOGETHER` numbers in all."""
-        for node, source, label in self.by_count:
-            size = max(1, TOGETHER // (components * source.shape[1]))
-            yield from zip(*(torch.split(part, size) for part in (node, source, label)), strict=True)
+    def counts(self, state: Tensor) -> Tensor:
+        """(V, 1, 1): how many messages each node receives, the boundary condition among them."""
+        return torch.from_numpy(self.count + 1).to(state)[:, None, None]
+
+    def call(self, function: str, state: Tensor, *tensors: Tensor) -> None:
+        """Run a kernel on states (V, B, D) and other arrays."""
+        assert self.native is not None
+        graph = (array.ctypes.data for array in (self.offset, self.source, self.label))
+        joining = self.native.joining(*state.shape, *graph)
+        run = getattr(self.native, f"{function}_{precision(state)}")
+        run(joining, *pointers((state, *tensors)), torch.get_num_threads())
 
 
 def _gathered(values: Tensor, index_NK: Tensor) -> Tensor:
-    """(N, K, F): some rows of values (·, F)."""
-    return values.index_select(0, index_NK.flatten()).view(*index_NK.shape, -1)
+    """(N, K, B, D): some of the values (·, B, D)."""
+    return values.index_select(0, index_NK.flatten()).view(*index_NK.shape, *values.shape[1:])
 
 
 class Added(torch.autograd.Function):
-    """(V, F): the sum of state · vector over the edges into each node."""
+    """(V, B, D): the sum of state · vector over the edges into each node, and of its boundary condition."""
 
     @staticmethod
-    def forward(ctx: Any, state_VF: Tensor, vector_RF: Tensor, incoming: Incoming) -> Tensor:
-        """Of states (V, F) and relation vectors (R, F)."""
-        ctx.save_for_backward(state_VF, vector_RF)
+    def forward(ctx: Any, state: Tensor, vector: Tensor, boundary: Tensor, incoming: Incoming) -> Tensor:
+        """Of states and boundary conditions (V, B, D) and relation vectors (R, B, D)."""
+        state, vector, total = state.contiguous(), vector.contiguous(), boundary.clone()
+        ctx.save_for_backward(state, vector)
         ctx.incoming = incoming
-        total = torch.zeros_like(state_VF)
-        for node, source, label in incoming.parts(state_VF.shape[1]):
-            total[node] = (_gathered(state_VF, source).mul_(_gathered(vector_RF, label))).sum(1)
+        if incoming.native is not None:
+            incoming.call("add_messages", state, vector, total)
+            return total
+        for nodes, source, label in incoming.parts(state[0].numel()):
+            total[nodes] += _gathered(state, source).mul_(_gathered(vector, label)).sum(1)
         return total
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """As the chain rule has it."""
-        state_VF, vector_RF = ctx.saved_tensors
-        by_state, by_vector = torch.zeros_like(state_VF), torch.zeros_like(vector_RF)
-        for node, source, label in ctx.incoming.parts(state_VF.shape[1]):
-            state, vector = _gathered(state_VF, source), _gathered(vector_RF, label)
-            gradient = gradients[0].index_select(0, node)[:, None]
-            by_state.index_add_(0, source.flatten(), vector.mul_(gradient).flatten(0, 1))
-            by_vector.index_add_(0, label.flatten(), state.mul_(gradient).flatten(0, 1))
-        return by_state, by_vector, None
+        state, vector = ctx.saved_tensors
+        by_state, by_vector, by_total = torch.zeros_like(state), torch.zeros_like(vector), gradients[0].contiguous()
+        if ctx.incoming.native is not None:
+            ctx.incoming.call("add_messages_back", state, vector, by_total, by_state, by_vector)
+            return by_state, by_vector, by_total, None
+        for nodes, source, label in ctx.incoming.parts(state[0].numel()):
+            _pass_back(state, vector, source, label, by_total[nodes][:, None], by_state, by_vector)
+        return by_state, by_vector, by_total, None
+
+
+def _pass_back(
+    state: Tensor,
+    vector: Tensor,
+    source: Tensor,
+    label: Tensor,
+    gradient: Tensor,
+    by_state: Tensor,
+    by_vector: Tensor,
+) -> None:
+    """Add to the gradients of states and vectors what those of messages (N, K, B, D) come to."""
+    by_state.index_add_(0, source.flatten(), (_gathered(vector, label) * gradient).flatten(0, 1))
+    by_vector.index_add_(0, label.flatten(), (_gathered(state, source) * gradient).flatten(0, 1))
 
 
 class Principal(torch.autograd.Function):
-    """(V, F) each: sum, sum of squares, maximum and minimum of state · vector over the edges into each node.
+    """(V, B, 4 D): mean, maximum, minimum and standard deviation of what each node receives.
 
-    A node without edges has the sums 0, the maximum -∞ and the minimum ∞. Where several messages are the largest,
-    each gets an equal part of the gradient.
+    These are state · vector over the edges into it, and its boundary condition. Where several messages are the
+    largest, each gets an equal part of the gradient.
     """
 
     @staticmethod
-    def forward(ctx: Any, state_VF: Tensor, vector_RF: Tensor, incoming: Incoming) -> tuple[Tensor, ...]:
-        """Of states (V, F) and relation vectors (R, F)."""
-        total, squares = torch.zeros_like(state_VF), torch.zeros_like(state_VF)
-        largest = torch.full_like(state_VF, -torch.inf)
-        smallest = torch.full_like(state_VF, torch.inf)
-        for node, source, label in incoming.parts(state_VF.shape[1]):
-            message = _gathered(state_VF, source).mul_(_gathered(vector_RF, label))
-            total[node], largest[node], smallest[node] = message.sum(1), message.amax(1), message.amin(1)
-            squares[node] = message.square_().sum(1)
-        ctx.save_for_backward(state_VF, vector_RF, largest, smallest)
+    def forward(ctx: Any, state: Tensor, vector: Tensor, boundary: Tensor, incoming: Incoming) -> Tensor:
+        """Of states and boundary conditions (V, B, D) and relation vectors (R, B, D)."""
+        given = state.contiguous(), vector.contiguous(), boundary.contiguous()
+        if incoming.native is not None:
+            nodes, passes, width = state.shape
+            result = state.new_empty(nodes, passes, 4 * width)
+            incoming.call("principal", *given, result)
+        else:
+            result = _principal(*given, incoming)
+        ctx.save_for_backward(*given, result)
         ctx.incoming = incoming
-        return total, squares, largest, smallest
+        return result
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """As the chain rule has it."""
-        state_VF, vector_RF, largest, smallest = ctx.saved_tensors
-        by_state, by_vector = torch.zeros_like(state_VF), torch.zeros_like(vector_RF)
-        total, squares, *extremes = gradients
-        for node, source, label in ctx.incoming.parts(state_VF.shape[1]):
-            state, vector = _gathered(state_VF, source), _gathered(vector_RF, label)
-            message = state * vector
-            gradient = torch.addcmul(
-                _gathered(total, node[:, None]), message, _gathered(squares, node[:, None]), value=2
-            )
-            for bound, by_bound in zip((largest, smallest), extremes, strict=True):
-                at = (message == _gathered(bound, node[:, None])).to(message.dtype)
-                gradient.addcmul_(at, (by_bound.index_select(0, node) / at.sum(1))[:, None])
-            by_state.index_add_(0, source.flatten(), vector.mul_(gradient).flatten(0, 1))
-            by_vector.index_add_(0, label.flatten(), state.mul_(gradient).flatten(0, 1))
-        return by_state, by_vector, None
+        state, vector, boundary, result = ctx.saved_tensors
+        given, by_result = (state, vector, boundary, result), gradients[0].contiguous()
+        if ctx.incoming.native is None:
+            return *_principal_back(*given, by_result, ctx.incoming), None
+        found = torch.zeros_like(state), torch.zeros_like(vector), torch.empty_like(boundary)
+        ctx.incoming.call("principal_back", *given, by_result, *found)
+        return *found, None
+
+
+def _principal(state: Tensor, vector: Tensor, boundary: Tensor, incoming: Incoming) -> Tensor:
+    total, largest, smallest, squares = *(boundary.clone() for _ in range(3)), boundary.square()
+    for nodes, source, label in incoming.parts(state[0].numel()):
+        message = _gathered(state, source).mul_(_gathered(vector, label))
+        total[nodes] += message.sum(1)
+        largest[nodes] = largest[nodes].maximum(message.amax(1))
+        smallest[nodes] = smallest[nodes].minimum(message.amin(1))
+        squares[nodes] += message.square_().sum(1)
+    count = incoming.counts(state)
+    mean = total / count
+    spread = (squares / count - mean.square()).clamp_min(SMALLEST_VARIANCE).sqrt()
+    return torch.cat([mean, largest, smallest, spread], 2)
+
+
+def _principal_back(
+    state: Tensor, vector: Tensor, boundary: Tensor, result: Tensor, by_result: Tensor, incoming: Incoming
+) -> tuple[Tensor, Tensor, Tensor]:
+    mean, largest, smallest, spread = result.chunk(4, 2)
+    by_mean, *by_extremes, by_spread = (part.clone() for part in by_result.chunk(4, 2))
+    by_variance = torch.where(spread > math.sqrt(SMALLEST_VARIANCE), by_spread / spread / 2, 0)
+    count, extremes = incoming.counts(state), (largest, smallest)
+    constant, slope = (by_mean - 2 * mean * by_variance) / count, 2 * by_variance / count
+    by_state, by_vector = torch.zeros_like(state), torch.zeros_like(vector)
+    for nodes, source, label in incoming.parts(state[0].numel()):
+        message = _gathered(state, source) * _gathered(vector, label)
+        gradient = torch.addcmul(constant[nodes][:, None], message, slope[nodes][:, None])
+        for extreme, by_extreme in zip(extremes, by_extremes, strict=True):
+            at = (message == extreme[nodes][:, None]).to(message.dtype)
+            by_extreme[nodes] /= at.sum(1) + (boundary[nodes] == extreme[nodes])
+            gradient.addcmul_(at, by_extreme[nodes][:, None])
+        _pass_back(state, vector, source, label, gradient, by_state, by_vector)
+    by_boundary = constant + boundary * slope
+    for extreme, by_extreme in zip(extremes, by_extremes, strict=True):
+        by_boundary += (boundary == extreme) * by_extreme
+    return by_state, by_vector, by_boundary

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from epignn.errors import BadArgument
 from epignn.models.api import Model, ModelConfig
 from epignn.models.batch import GraphBatch
-from epignn.models.joining import Added, Incoming, Principal
+from epignn.models.joining import SMALLEST_VARIANCE, Added, Incoming, Principal
 from epignn.models.links import Questions
 from epignn.models.memory import compute, parts
 
 Longs = NDArray[np.int64]
-SMALLEST_VARIANCE, SMALLEST_SCALE = 1e-6, 1e-2
-"""Where roots and reciprocals of the aggregation `pna` are cut off."""
+SMALLEST_SCALE = 1e-2
+"""Where reciprocals of the aggregation `pna` are cut off."""
 CHOICES = {"message": ("transe", "distmult"), "aggregate": ("min", "sum", "pna")}
 
 
@@ -66,10 +66,14 @@ class NBFNetConfig(ModelConfig):
         """Whether passes over one graph can be made together."""
         return self.message == "distmult" and self.aggregate != "min"
 
-    def bytes_of(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """About what passes over so many nodes and edges, each, keep for the backward pass."""
-        per_node, per_edge = (14, 6) if self.aggregate == "pna" else (5, 3)
-        return 4 * self.rounds * self.width * (per_node * nodes + per_edge * edges)
+    def bytes_of(self, nodes: Tensor, edges: Tensor | None) -> Tensor:
+        """About what passes over so many nodes, each, keep for the backward pass; no edges if they are joined."""
+        if edges is None:
+            numbers = nodes * (8 if self.aggregate == "pna" else 5)
+        else:
+            per_node, per_edge = (14, 6) if self.aggregate == "pna" else (5, 3)
+            numbers = per_node * nodes + per_edge * edges
+        return 4 * self.rounds * self.width * numbers
 
 
 class Passes(NamedTuple):
@@ -92,8 +96,8 @@ class Shared(NamedTuple):
     """Passes of message passing over one graph, of which none leaves anything out; states are (V, B, D).
 
     Attributes:
-        incoming: the edges.
-        head: (B) the node where each pass starts.
+        incoming: the edges, and the order in which nodes stand.
+        head: (B) the place of the node where each pass starts.
     """
 
     incoming: Incoming
@@ -118,28 +122,26 @@ class Layer(nn.Module):
         width = self.config.width
         own, others = self.linear.weight[:, :width], self.linear.weight[:, width:]
         if isinstance(passes, Shared):
-            received = self._shared(state, boundary, query, passes)
+            joined = self._shared(state, boundary, query, others, passes.incoming)
         else:
-            received = self._received(state, boundary, query, passes)
-        if self.config.aggregate == "pna":
-            by_scale = received @ others.view(width, 3, -1).permute(2, 1, 0).flatten(1)
-            scales = _scales(passes, received.dtype).view(-1, *[1] * (state.dim() - 2), 3, 1)
-            joined = (by_scale.view(*state.shape[:-1], 3, width) * scales).sum(-2)
-        else:
-            joined = received @ others.T
+            joined = self._joined(state, boundary, query, others, passes)
         found: Tensor = self.norm(state @ own.T + joined + self.linear.bias).relu()
         return found
 
-    def _received(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Passes) -> Tensor:
-        """(V, D), or (V, 4 D): what nodes receive, as one."""
+    def _joined(self, state: Tensor, boundary: Tensor, query: Tensor, weight: Tensor, passes: Passes) -> Tensor:
+        """(V, D): what nodes receive, joined and weighted (D, ·)."""
         values, vectors = state.index_select(0, passes.source), self._vectors(query, passes)
         message = values + vectors if self.config.message == "transe" else values * vectors
-        if self.config.aggregate == "pna":
-            return _principal(message, boundary, passes.target)
-        return _joined(message, boundary, passes.target, self.config.aggregate)
+        if self.config.aggregate != "pna":
+            return _joined(message, boundary, passes.target, self.config.aggregate) @ weight.T
+        scales, width = _scales(passes, state.dtype), self.config.width
+        by_scale = _principal(message, boundary, passes.target) @ weight.view(width, 3, -1).permute(
+            2, 1, 0
+        ).flatten(1)
+        return (by_scale.view(-1, 3, width) * scales[:, :, None]).sum(1)
 
-    def _shared(self, state: Tensor, boundary: Tensor, query: Tensor, passes: Shared) -> Tensor:
-        """(V, B, D), or (V, B, 4 D): the same for products, added up or joined by `pna`, of all passes together."""
+    def _shared(self, state: Tensor, boundary: Tensor, query: Tensor, weight: Tensor, incoming: Incoming) -> Tensor:
+        """(V, B, D): the same for products, added up or joined by `pna`, of all passes together."""
         if self.config.dependent:
             mapped = self.relation(query).view(len(query), self.relations, self.config.width)
             vectors = mapped.transpose(0, 1)
@@ -147,14 +149,14 @@ class Layer(nn.Module):
             every = torch.arange(self.relations, device=query.device)
             vectors = self.relation(every)[:, None].expand(-1, len(query), -1)
         joining = Principal if self.config.aggregate == "pna" else Added
-        found = joining.apply(state.flatten(1), vectors.flatten(1), passes.incoming)  # type: ignore[no-untyped-call]
+        found: Tensor = joining.apply(state, vectors, boundary, incoming)  # type: ignore[no-untyped-call]
         if joining is Added:
-            return boundary + found.view_as(state)  # type: ignore[no-any-return]
-        total, squares, largest, smallest = (part.view_as(state) for part in found)
-        count = state.new_tensor(passes.incoming.count + 1)[:, None, None]
-        mean, squares = (boundary + total) / count, (boundary.square() + squares) / count
-        spread = (squares - mean.square()).clamp_min(SMALLEST_VARIANCE).sqrt()
-        return torch.cat([mean, largest.maximum(boundary), smallest.minimum(boundary), spread], -1)
+            return found @ weight.T
+        # Nodes of the same number of edges have the same scales: weights are multiplied by them, not messages.
+        firsts = np.cumsum([0, *incoming.runs[:-1]])
+        scales = _of_degrees(incoming.counts(state).flatten().log())[torch.from_numpy(firsts).to(state.device)]
+        weights = torch.einsum("gk,okf->gfo", scales, weight.view(self.config.width, 3, -1))
+        return torch.cat([part @ own for part, own in zip(torch.split(found, incoming.runs), weights, strict=True)])
 
     def _vectors(self, query: Tensor, passes: Passes) -> Tensor:
         """(E, D): r of every edge."""
@@ -184,17 +186,17 @@ def _principal(message: Tensor, boundary: Tensor, target: Tensor) -> Tensor:
     return torch.cat([mean, largest, smallest, spread], 1)
 
 
-def _scales(passes: Passes | Shared, dtype: torch.dtype) -> Tensor:
-    """(V, 3): 1, the logarithm of what a node receives, relative to the mean of its pass, and its reciprocal."""
-    if isinstance(passes, Shared):
-        degree = torch.from_numpy(passes.incoming.count + 1).to(passes.head.device, dtype).log()
-        mean = degree.mean().expand(len(degree))
-    else:
-        degree = (passes.target.bincount(minlength=len(passes.of_node)) + 1).to(dtype).log()
-        nodes = passes.of_node.bincount(minlength=len(passes.head))
-        sums = degree.new_zeros(len(passes.head)).index_add(0, passes.of_node, degree)
-        mean = (sums / nodes)[passes.of_node]
-    scale = degree / mean.clamp_min(SMALLEST_VARIANCE)
+def _scales(passes: Passes, dtype: torch.dtype) -> Tensor:
+    """(V, 3): see `_of_degrees`; compared with the mean of the own pass."""
+    degree = (passes.target.bincount(minlength=len(passes.of_node)) + 1).to(dtype).log()
+    nodes = passes.of_node.bincount(minlength=len(passes.head))
+    sums = degree.new_zeros(len(passes.head)).index_add(0, passes.of_node, degree)
+    return _of_degrees(degree, (sums / nodes)[passes.of_node])
+
+
+def _of_degrees(degree: Tensor, mean: Tensor | None = None) -> Tensor:
+    """(V, 3): 1, the logarithm of what a node receives (V), relative to the mean, and its reciprocal."""
+    scale = degree / (degree.mean() if mean is None else mean).clamp_min(SMALLEST_VARIANCE)
     return torch.stack([torch.ones_like(scale), scale, 1 / scale.clamp_min(SMALLEST_SCALE)], 1)
 
 
@@ -260,7 +262,7 @@ class NBFNet(Model):
         """
         if isinstance(passes, Shared):
             every = torch.arange(len(query), device=query.device)
-            nothing = query.new_zeros(passes.incoming.nodes, *query.shape)
+            nothing = query.new_zeros(len(passes.incoming), *query.shape)
             boundary = nothing.index_put((passes.head, every), query)
         else:
             boundary = query.new_zeros(len(passes.of_node), query.shape[1]).index_copy(0, passes.head, query)
@@ -303,14 +305,15 @@ class NBFNet(Model):
         nodes, edges = len(questions.edges.offset) - 1, len(questions.edges.source)
         together = not len(questions.heads.left_out) and self.config.joins
         incoming = Incoming(questions.edges, self.device)
-        counted = torch.full((len(place),), nodes), torch.full((len(place),), 0 if together else edges)
+        taken = self.config.bytes_of(torch.full((len(place),), nodes), None if together else torch.tensor(edges))
         found = []
-        for first, last, kept in parts(self.config.bytes_of(*counted)):
+        for first, last, kept in parts(taken):
             rows = order[slice(*np.searchsorted(pass_of[order], [first, last]))]
             local, own = pass_of[rows] - first, place[first:last]
             if together:
-                passes: Passes | Shared = Shared(incoming, *self._on(questions.heads.head[own].astype(np.int64)))
-                node = questions.candidate[rows] * len(own) + local[:, None]
+                head = incoming.place[questions.heads.head[own]].astype(np.int64)
+                passes: Passes | Shared = Shared(incoming, *self._on(head))
+                node = incoming.place[questions.candidate[rows]].astype(np.int64) * len(own) + local[:, None]
             else:
                 passes = Passes(*self._on(*copies(questions, own)))
                 node = questions.candidate[rows] + local[:, None] * nodes
