@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "address.hpp"
 #include "heads.hpp"
 #include "lanes.hpp"
 
@@ -10,11 +11,6 @@ namespace nb = nanobind;
 
 namespace epignn {
 namespace {
-
-template <typename T>
-T* at(std::uintptr_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 HeadGraph head_graph(int nodes, int relations, int facets, int size, int rounds, int counting, bool self_message,
                      bool silent, bool minimum, std::uintptr_t offset, std::uintptr_t source, std::uintptr_t label) {

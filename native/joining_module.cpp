@@ -1,17 +1,13 @@
 // The Python face of joining.hpp: addresses of arrays, whose sizes the caller vouches for.
 #include <nanobind/nanobind.h>
 
+#include "address.hpp"
 #include "joining.hpp"
 
 namespace nb = nanobind;
 
 namespace epignn {
 namespace {
-
-template <typename T>
-T* at(std::uintptr_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 template <typename T>
 void bind_kind(nb::module_& m, const char* add, const char* add_back, const char* join, const char* join_back) {

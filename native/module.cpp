@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "address.hpp"
 #include "closure.hpp"
 #include "propagate.hpp"
 #include "readout.hpp"
@@ -261,11 +262,6 @@ nb::ndarray<nb::numpy, Mask> spread_out(const Algebra& algebra, Indices order, I
 }
 
 // -- message passing: addresses of arrays, whose sizes the caller vouches for --
-
-template <typename T>
-T* at(std::uintptr_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 Messages messages(int facets, int size, int relations, int graphs, int rounds, bool self_message, bool descending,
                   bool minimum, std::uintptr_t node_offset, std::uintptr_t offset, std::uintptr_t source,

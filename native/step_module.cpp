@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "address.hpp"
 #include "lanes.hpp"
 #include "step.hpp"
 
@@ -10,11 +11,6 @@ namespace nb = nanobind;
 
 namespace epignn {
 namespace {
-
-template <typename T>
-T* at(std::uintptr_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 StepSettings step_settings(int relations, int facets, int size, bool coupled, bool right_identity, bool minimum,
                            int rounds, bool self_message, bool forward_only, int loss, double margin,

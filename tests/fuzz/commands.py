@@ -157,7 +157,7 @@ WHOLE = _each("""
     sweep none.toml --out OUT
     tune none --out OUT
     settings rcc8
-    serve --port 70000
+    serve --port 70000 --host 192.0.2.1
     info
     demo --quick
     generate calculus point --k 2 --b 1 --per-label 1 --out OUT --overwrite
