@@ -116,6 +116,18 @@ def test_text_of_other_systems():
         decode(b"a\n\0", "f")
 
 
+def test_the_error_of_a_file_that_is_too_large_keeps_nothing_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("EPIGNN_MAX_MB", "8")
+    (tmp_path / "zeros").write_bytes(bytes(9 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadFile, match="holds more than 8 MB") as told:
+            files.read_bytes(tmp_path / "zeros")
+        assert tracemalloc.get_traced_memory()[0] < 4 << 20, told
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.fixture(scope="module")
 def bomb(tmp_path_factory):
     """200 kB that unpack to 200 MB."""

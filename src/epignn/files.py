@@ -148,6 +148,7 @@ def read_bounded(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > limit:
+            parts.clear()  # the error would keep them
             raise _TooMuch(limit)
     return b"".join(parts)
 
