@@ -124,21 +124,19 @@ class Layer(nn.Module):
         if isinstance(passes, Shared):
             joined = self._shared(state, boundary, query, others, passes.incoming)
         else:
-            joined = self._joined(state, boundary, query, others, passes)
+            joined = self._apart(state, boundary, query, others, passes)
         found: Tensor = self.norm(state @ own.T + joined + self.linear.bias).relu()
         return found
 
-    def _joined(self, state: Tensor, boundary: Tensor, query: Tensor, weight: Tensor, passes: Passes) -> Tensor:
-        """(V, D): what nodes receive, joined and weighted (D, ·)."""
+    def _apart(self, state: Tensor, boundary: Tensor, query: Tensor, weight: Tensor, passes: Passes) -> Tensor:
+        """(V, D): what nodes receive, joined and multiplied by weights (D, ·), of passes side by side."""
         values, vectors = state.index_select(0, passes.source), self._vectors(query, passes)
         message = values + vectors if self.config.message == "transe" else values * vectors
         if self.config.aggregate != "pna":
             return _joined(message, boundary, passes.target, self.config.aggregate) @ weight.T
-        scales, width = _scales(passes, state.dtype), self.config.width
-        by_scale = _principal(message, boundary, passes.target) @ weight.view(width, 3, -1).permute(
-            2, 1, 0
-        ).flatten(1)
-        return (by_scale.view(-1, 3, width) * scales[:, :, None]).sum(1)
+        four, width = _principal(message, boundary, passes.target), self.config.width
+        by_scale = four @ weight.view(width, 3, -1).permute(2, 1, 0).flatten(1)
+        return (by_scale.view(-1, 3, width) * _scales(passes, state.dtype)[:, :, None]).sum(1)
 
     def _shared(self, state: Tensor, boundary: Tensor, query: Tensor, weight: Tensor, incoming: Incoming) -> Tensor:
         """(V, B, D): the same for products, added up or joined by `pna`, of all passes together."""
@@ -153,10 +151,12 @@ class Layer(nn.Module):
         if joining is Added:
             return found @ weight.T
         # Nodes of the same number of edges have the same scales: weights are multiplied by them, not messages.
-        firsts = np.cumsum([0, *incoming.runs[:-1]])
-        scales = _of_degrees(incoming.counts(state).flatten().log())[torch.from_numpy(firsts).to(state.device)]
+        degree = incoming.counts(state).flatten().log()
+        first = torch.from_numpy(np.cumsum([0, *incoming.runs[:-1]])).to(state.device)
+        scales = _of_degrees(degree[first], degree.mean())
         weights = torch.einsum("gk,okf->gfo", scales, weight.view(self.config.width, 3, -1))
-        return torch.cat([part @ own for part, own in zip(torch.split(found, incoming.runs), weights, strict=True)])
+        runs = torch.split(found, incoming.runs)
+        return torch.cat([four @ of_run for four, of_run in zip(runs, weights, strict=True)])
 
     def _vectors(self, query: Tensor, passes: Passes) -> Tensor:
         """(E, D): r of every edge."""
@@ -194,9 +194,9 @@ def _scales(passes: Passes, dtype: torch.dtype) -> Tensor:
     return _of_degrees(degree, (sums / nodes)[passes.of_node])
 
 
-def _of_degrees(degree: Tensor, mean: Tensor | None = None) -> Tensor:
-    """(V, 3): 1, the logarithm of what a node receives (V), relative to the mean, and its reciprocal."""
-    scale = degree / (degree.mean() if mean is None else mean).clamp_min(SMALLEST_VARIANCE)
+def _of_degrees(degree: Tensor, mean: Tensor) -> Tensor:
+    """(V, 3): 1, the logarithm of how much a node receives (V), relative to the mean, and its reciprocal."""
+    scale = degree / mean.clamp_min(SMALLEST_VARIANCE)
     return torch.stack([torch.ones_like(scale), scale, 1 / scale.clamp_min(SMALLEST_SCALE)], 1)
 
 
