@@ -23,6 +23,15 @@ def test_edges_are_facts_and_inverses(graph):
         assert (graph.edges.source[back], graph.edges.label[back], target[back]) == (t, r + 3, h)
 
 
+def test_edges_can_be_thinned_again(graph, rng):
+    first, second = (rng.random(len(graph.facts)) < 0.6 for _ in range(2))
+    twice, once = graph.edges.thinned(first).thinned(second), graph.edges.thinned(first & second)
+    for name in ("offset", "source", "label", "of_fact"):
+        np.testing.assert_array_equal(getattr(twice, name), getattr(once, name))
+    assert (once.of_fact[~(first & second)] == -1).all()
+    assert (first & ~second).any()
+
+
 def test_known(graph, rng):
     known = Known([graph.facts[:10], graph.facts[5:]], 30, 3)
     expected = {tuple(q) for q in both_sides(graph.facts, 3).tolist()}

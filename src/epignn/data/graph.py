@@ -29,12 +29,13 @@ class Edges:
     of_fact: Ints
 
     def thinned(self, kept: NDArray[np.bool_]) -> "Edges":
-        """The edges of some facts (N); `of_fact` is -1 for the others."""
+        """The edges of some facts (N), as far as there are any; `of_fact` is -1 for the others."""
         stays = np.zeros(len(self.source) + 1, dtype=bool)
         stays[self.of_fact[kept]] = True
+        stays[-1] = False  # where a fact has no edge
         before = np.cumsum(stays, dtype=np.int32) - stays
-        stays = stays[:-1]
         of_fact = np.where(stays[self.of_fact], before[self.of_fact], -1).astype(np.int32)
+        stays = stays[:-1]
         return Edges(before[self.offset], self.source[stays], self.label[stays], of_fact)
 
 

@@ -213,7 +213,7 @@ class NBFNet(Model):
     What differs from the authors' code: in `pna` the mean of squares is that of messages also where messages are
     sums, and degrees are compared with the mean of their own graph, not of the batch. Their ranks count ties
     against the answer; here all models are ranked alike, by the mean over ties. For FB15k-237 they set `dependent`,
-    and leave out all facts between the two entities of a fact that is asked.
+    and leave out all facts between a head that is asked about and its candidates, as is done here.
     """
 
     Config = NBFNetConfig

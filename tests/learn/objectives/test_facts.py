@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from epignn.data.graph import Graph
 from epignn.errors import BadArgument
 from epignn.learn.losses import adversarial
 from epignn.learn.objectives.facts import FactSampler, FactsConfig, RankFacts
@@ -62,12 +61,23 @@ def test_a_share_is_asked_from_both_ends_over_the_graph_of_the_others():
     assert asked_by(other[0]) != asked_by(steps[0])
 
 
-def test_one_hop_leaves_out_all_facts_between_the_two_entities():
-    facts = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 2]], dtype=np.int32)
-    graph = Graph(("a", "b", "c"), ("r", "s"), facts)
-    for one_hop, left in ((False, [1, 2, 3]), (True, [3])):
-        edges = FactSampler(graph, FactsConfig(one_hop=one_hop)).without(np.array([0]))
-        assert triples(edges) == triples(Graph(graph.entities, graph.relations, facts[left]).edges)
+def test_one_hop_leaves_out_all_facts_between_a_head_and_its_candidates():
+    """Were those of wrong answers left, a model would learn that a fact with the head makes an answer wrong."""
+    graph = family(0).graph
+    sampler = FactSampler(graph, FactsConfig(negatives=3, one_hop=True))
+    beside = 0
+    for step in sampler.epoch(7, np.random.default_rng(0)):
+        asked = asked_by(step)
+        pairs = {frozenset((head, tail)) for head, _, tail in asked}
+        candidates = {
+            frozenset((head, one))
+            for (head, *_), line in zip(asked, step.questions.candidate.tolist(), strict=True)
+            for one in line
+        }
+        expected = {one for one in triples(graph.edges) if frozenset((one[0], one[2])) not in candidates}
+        assert triples(step.questions.edges) == expected
+        beside += sum(frozenset((one[0], one[2])) in candidates - pairs for one in triples(graph.edges))
+    assert beside
 
 
 def test_known_answers_are_no_negatives_and_all_entities_are_candidates_where_asked():

@@ -39,7 +39,7 @@ class FactsConfig(ObjectiveConfig):
         negatives: how many entities are drawn as wrong answers to each question, never known answers; 0 takes all.
         asked: the share of all facts that an epoch asks, from both ends, over the graph of the others. 0 asks every
             fact, from one end, over the graph of all facts but those of the step.
-        one_hop: the graph also lacks all other facts between the two entities of a fact that is asked.
+        one_hop: the graph also lacks all facts between a head that is asked about and its answer or a negative.
         metric: the validation metric that chooses the epoch.
         validation_triples: how many validation triples are ranked after an epoch, and calibrate the model, at most.
     """
@@ -105,7 +105,7 @@ class FactSampler:
     def __init__(self, graph: Graph, config: FactsConfig) -> None:
         self.graph, self.config = graph, config
         self.known = Known([graph.facts], len(graph.entities), len(graph.relations))
-        self._pair = np.sort(graph.facts[:, ::2].astype(np.int64), 1) @ np.array([len(graph.entities), 1])
+        self._pair = self._pairs(graph.facts[:, 0], graph.facts[:, 2])
 
     def __len__(self) -> int:
         facts = len(self.graph.facts)
@@ -128,18 +128,22 @@ class FactSampler:
             yield self.step(both[chosen + end * count], self.without(chosen), rng)
 
     def without(self, facts: NDArray[np.int64]) -> Edges:
-        """The edges of all other facts; with `one_hop`, of those between other pairs of entities."""
+        """The edges of all other facts."""
         kept = np.ones(len(self.graph.facts), dtype=bool)
         kept[facts] = False
-        if self.config.one_hop:
-            kept &= ~np.isin(self._pair, self._pair[facts])
         return self.graph.edges.thinned(kept)
+
+    def _pairs(self, one: Ints, other: Ints) -> NDArray[np.int64]:
+        """A number for each two entities, whichever comes first."""
+        return np.minimum(one, other).astype(np.int64) * len(self.graph.entities) + np.maximum(one, other)
 
     def step(self, questions: Ints, edges: Edges, rng: np.random.Generator) -> Step:
         """Questions (Q, 3) with their answers, over some edges, against negatives."""
         head, relation, tail = questions.T
         negative = self._negatives(head, relation, rng)
         candidate = np.concatenate([tail[:, None], negative], 1)
+        if self.config.one_hop:  # of wrong answers, too: a fact with the head would tell which these are
+            edges = edges.thinned(~np.isin(self._pair, self._pairs(head[:, None], candidate)))
         known = self.known.holds(head[:, None], relation[:, None], negative)
         allowed = np.concatenate([np.ones((len(tail), 1), dtype=bool), ~known], 1)
         none = np.zeros(len(questions) + 1, dtype=np.int64)
