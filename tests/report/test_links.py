@@ -110,11 +110,13 @@ def test_a_split_without_baselines_has_dashes():
 
 
 def test_picture_of_what_is_recorded(tmp_path):
-    path = draw([baselines("fb237:v1"), run("fb237:v1", "best", 0.5), baselines("wn18rr:v1")], tmp_path)
+    runs = [run("fb237:v1", name, 0.5) for name in ("best", "red-gnn")]
+    path = draw([baselines("fb237:v1"), *runs, baselines("wn18rr:v1")], tmp_path)
     assert path.read_bytes().startswith(b"\x89PNG")
     drawn = path.with_suffix(".svg").read_text()
     for text in ("wn18rr:v1", "fb237:v1", "best", "pagerank", "NBFNet, published", "mean reciprocal rank"):
         assert text in drawn
+    assert ">RED-GNN<" in drawn  # as it was run here
     assert "fb237:v2" not in drawn
 
 
