@@ -85,3 +85,8 @@ def test_cells_without_an_answer_are_told():
 def test_mistakes(table, kinds):
     with pytest.raises(UnknownName):
         suite_of_models(table, kinds)
+
+
+def test_what_is_less_is_told_also_where_runs_are_those_of_other_tables():
+    (told,) = suite_of_models("expanded", ["gcn"]).remarks
+    assert "training sets are smaller (per_label=200 and per_label=120)" in told

@@ -168,7 +168,8 @@ def settings_of(path: Path) -> tuple[str, ...]:
 
 def _reduced(ground: Ground) -> str:
     """What is less than in the authors' experiments, for all rows."""
-    less = " and ".join(text.replace("data.", "") for text in ground.settings if "per_label" in text)
+    settings = ground.settings or dict.fromkeys(text for base in ground.bases.values() for text in _same_runs(base))
+    less = " and ".join(text.replace("data.", "") for text in settings if "per_label" in text)
     graphs = f"training sets are smaller ({less}) and " if less else ""
     return (
         f"So that all models can be run on one core, {graphs}no row is trained for more than {ground.epochs} "
