@@ -25,18 +25,22 @@ def trained(kind: str, *settings: str):
     return train(experiment, objective, seed=1).trained.model, side.graph
 
 
-def test_scores_are_those_of_the_epignn_the_rules_and_the_frequencies():
+@pytest.mark.parametrize("adapt", [True, False])
+def test_scores_are_those_of_the_epignn_the_rules_and_the_frequencies(adapt):
     """Each part is trained, or counted, by itself."""
-    both, graph = trained("epignn-rules", "model.trust=0.7", "model.frequency=0.4", "training.epochs=1")
+    settings = ("model.trust=0.7", "model.frequency=0.4", f"model.adapt={str(adapt).lower()}")
+    both, graph = trained("epignn-rules", *settings, "training.epochs=1")
     alone, _ = trained("epignn", "training.epochs=1")
-    rules = Rules(6, RulesConfig())
+    rules = Rules(6, RulesConfig(adapt=adapt))
     rules.count([graph.edges], 0)
     relations, other = np.arange(6, dtype=np.int32), family(1, people=20).graph
-    without = alone.scorer(other)(3, relations) + 0.7 * np.log(rules.scorer(other)(3, relations) + NO_RULE)
-    expected = without + 0.4 * np.log1p(RelationFrequency(other)(3, relations) / 3)
-    found = both.scorer(other)(3, relations)
+    shown = rules.scorer(other)(5, relations)
+    assert shown.any()
+    without = alone.scorer(other)(5, relations) + 0.7 * np.log(shown + NO_RULE)
+    expected = without + 0.4 * np.log1p(RelationFrequency(other)(5, relations) / 3)
+    found = both.scorer(other)(5, relations)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-    assert not np.allclose(found, alone.scorer(other)(3, relations), atol=0.1)
+    assert not np.allclose(found, alone.scorer(other)(5, relations), atol=0.1)
     assert not np.allclose(found, without, atol=0.1)
 
 

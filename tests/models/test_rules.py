@@ -54,37 +54,77 @@ def test_support_and_pairs_are_those_of_all_paths():
             support = len(pairs & held)
             if support >= 2 and body != (relation,):
                 expected[relation, body] = (support, len(pairs))
-    made = counted(graph)
+    found = kept_rules(counted(graph))
+    assert len(found) > 50
+    assert found == dict(expected)
+
+
+def kept_rules(made: Rules) -> dict[tuple[int, tuple[int, ...]], tuple[int, int]]:
+    """By relation and body, how many pairs a rule holds for and how many its body connects."""
     columns = (made.relation, made.body, made.held, made.seen)
-    found = {
+    return {
         (relation, tuple(relations_of(body, made.relations))): (held, seen)
         for relation, body, held, seen in zip(*(column.tolist() for column in columns), strict=True)
     }
-    assert len(found) > 50
-    assert found == dict(expected)
+
+
+def expected_scores(
+    sure: dict[tuple[int, tuple[int, ...]], float], graph: Graph, aggregate: str, head: int, asked: int
+) -> np.ndarray:
+    """What the rules that reach each entity, of known confidence, make of it."""
+    reached: dict[int, list[float]] = {}
+    every = connected(graph, 3)
+    for (relation, body), confidence in sure.items():
+        if relation == asked:
+            for x, y in every.get(body, ()):
+                if x == head:
+                    reached.setdefault(y, []).append(confidence)
+    expected = np.zeros(len(graph.entities))
+    for y, found in reached.items():
+        best = [*sorted(found, reverse=True), 0.0]
+        one = best[0] + 0.001 * best[1]
+        expected[y] = one if aggregate == "max" else -np.log1p(-np.array(found)).sum()
+    return expected
 
 
 @pytest.mark.parametrize("aggregate", ["max", "noisy-or"])
 def test_scores_are_those_of_all_rules_that_lead_to_an_entity(aggregate):
     graph, other = dense(3), dense(5)
     made = counted(graph, aggregate=aggregate)
-    every, columns = connected(other, 3), (made.relation, made.body, made.held, made.seen)
-    rules = list(zip(*(column.tolist() for column in columns), strict=True))
+    sure = {rule: held / (seen + 5) for rule, (held, seen) in kept_rules(made).items()}
     for head in (0, 4, 9):
         for asked in (0, 5):
-            sure: dict[int, list[float]] = {}
-            for relation, body, held, seen in rules:
-                if relation == asked:
-                    for x, y in every.get(tuple(relations_of(body, made.relations)), ()):
-                        if x == head:
-                            sure.setdefault(y, []).append(held / (seen + 5))
-            expected = np.zeros(len(other.entities))
-            for y, found in sure.items():
-                best = [*sorted(found, reverse=True), 0.0]
-                one = best[0] + 0.001 * best[1]
-                expected[y] = one if aggregate == "max" else -np.log1p(-np.array(found)).sum()
+            expected = expected_scores(sure, other, aggregate, head, asked)
             assert expected.any()
             np.testing.assert_allclose(made.scorer(other)(head, np.array([asked]))[0], expected, rtol=1e-5)
+
+
+def test_what_is_counted_in_the_graph_that_is_asked_is_added():
+    """The least support is that of training: what the asked graph shows once counts there."""
+    graph, other = dense(3), dense(5)
+    learnt, here = kept_rules(counted(graph)), kept_rules(counted(other, support=1))
+    seen = [{body: seen for (_, body), (_, seen) in rules.items()} for rules in (learnt, here)]
+    seen[1] |= {body: len(pairs) for body, pairs in connected(other, 3).items()}
+    sure = {
+        rule: (learnt.get(rule, (0, 0))[0] + here.get(rule, (0, 0))[0])
+        / (seen[0].get(rule[1], 0) + seen[1].get(rule[1], 0) + 5)
+        for rule in learnt.keys() | here.keys()
+    }
+    made, without = counted(graph, adapt=True), counted(graph)
+    for head in (0, 4, 9):
+        for asked in (0, 5):
+            found = made.scorer(other)(head, np.array([asked]))[0]
+            np.testing.assert_allclose(found, expected_scores(sure, other, "max", head, asked), rtol=1e-5)
+            assert not np.allclose(found, without.scorer(other)(head, np.array([asked]))[0], atol=0.01)
+
+
+def test_a_graph_that_was_counted_is_not_counted_again():
+    made, heads = counted(dense(3), adapt=True), np.arange(6)
+    same = Graph(dense(3).entities, dense(3).relations, dense(3).facts)
+    np.testing.assert_array_equal(made.scorer(same)(2, heads), counted(dense(3)).scorer(same)(2, heads))
+    again = build(Rules, 6, made.config, 0)
+    again.load_state_dict(made.state_dict())
+    np.testing.assert_array_equal(again.scorer(same)(2, heads), made.scorer(same)(2, heads))
 
 
 def test_the_rule_of_a_family_is_found_and_is_the_surest():

@@ -32,7 +32,11 @@ class Edges:
         """The edges of some facts (N), as far as there are any; `of_fact` is -1 for the others."""
         stays = np.zeros(len(self.source) + 1, dtype=bool)
         stays[self.of_fact[kept]] = True
-        stays[-1] = False  # where a fact has no edge
+        return self.only(stays[:-1])  # the last stands for facts that have no edge
+
+    def only(self, stays: NDArray[np.bool_]) -> "Edges":
+        """Some of the edges (E); `of_fact` is -1 for facts whose edges are not among them."""
+        stays = np.append(stays, False)
         before = np.cumsum(stays, dtype=np.int32) - stays
         of_fact = np.where(stays[self.of_fact], before[self.of_fact], -1).astype(np.int32)
         stays = stays[:-1]

@@ -33,6 +33,7 @@ class RuledConfig(EpiGNNConfig):
         hops: the length of the longest path of a rule.
         support: a rule is used if it holds for at least so many pairs.
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
+        adapt: rules are counted in the graph that is asked, too, and both counts are added up.
     """
 
     kind: str = "epignn-rules"
@@ -42,6 +43,7 @@ class RuledConfig(EpiGNNConfig):
     hops: int = 3
     support: int = 2
     unseen: float = 5.0
+    adapt: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,7 +55,7 @@ class RuledConfig(EpiGNNConfig):
     @property
     def rules(self) -> RulesConfig:
         """The settings of the rules."""
-        return RulesConfig(hops=self.hops, support=self.support, unseen=self.unseen)
+        return RulesConfig(hops=self.hops, support=self.support, unseen=self.unseen, adapt=self.adapt)
 
 
 class EpiGNNRules(EpiGNN):

@@ -4,10 +4,12 @@ A rule says that a path of some relations from x to y makes a relation between t
 share of pairs with such a path that have the relation, too. Nothing is trained.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -25,6 +27,8 @@ NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
 TOGETHER = 2_000_000
 """Walks that are followed together, about."""
+HERE = 5_000_000
+"""Walks that are counted in the graph that is asked, at most: it should answer at once."""
 FROM_A_HEAD = 5_000_000
 """Walks from one head that answer a question, at most: longer ones are left out where there would be more."""
 
@@ -40,6 +44,7 @@ class RulesConfig(ModelConfig):
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
         aggregate: what the score of an answer is: `max`, the confidence of its best rule, ties broken by the second
             best; or `noisy-or`, all its rules, as if they were independent.
+        adapt: rules are counted in the graph that is asked, too, and both counts are added up.
     """
 
     kind: str = "rules"
@@ -48,6 +53,7 @@ class RulesConfig(ModelConfig):
     support: int = 2
     unseen: float = 5.0
     aggregate: str = "max"
+    adapt: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.hops <= 4 or min(self.walks, self.support) < 1 or self.unseen <= 0:
@@ -75,7 +81,6 @@ def follow(
     starts: Longs,
     hops: int,
     relations: int,
-    stays: NDArray[np.bool_] | None = None,
     prefixes: Longs | None = None,
     most: int | None = None,
 ) -> Iterator[Walks]:
@@ -86,7 +91,6 @@ def follow(
         starts: (S) entities.
         hops: how long the last ones are.
         relations: how many there are, with inverses.
-        stays: (S, E) edges that walks from each start may use; all may use all if None.
         prefixes: go on only with walks whose bodies are among these, sorted; with all if None.
         most: walks of one length, before `prefixes` choose among them; where there would be more, the walks end.
     """
@@ -99,14 +103,13 @@ def follow(
             return
         row = np.repeat(np.arange(len(end)), count)
         edge = np.repeat(edges.offset[end] - offsets(count)[:-1], count) + np.arange(len(row))
-        good = np.ones(len(row), dtype=bool) if stays is None else stays[walks.first[row], edge]
         # What leads into an entity leads, as its inverse, out of it.
         label = (edges.label[edge] + relations // 2) % relations
         body = walks.body[row] * (relations + 1) + label + 1
+        target = edges.source[edge].astype(np.int64)
+        good = (walks.nodes[row] != target[:, None]).all(1)
         if prefixes is not None:
             good &= among(body, prefixes)
-        target = edges.source[edge].astype(np.int64)
-        good &= (walks.nodes[row] != target[:, None]).all(1)
         row = row[good]
         walks = Walks(walks.first[row], body[good], np.column_stack([walks.nodes[row], target[good]]))
         yield walks
@@ -149,6 +152,65 @@ def relations_of(body: int, relations: int) -> list[int]:
     return found
 
 
+class Tally(NamedTuple):
+    """How often rules hold in a graph, those that hold at all.
+
+    Attributes:
+        rule: (N) body · relations + relation of each, in order.
+        held: (N) for how many pairs it holds.
+        body: (M) bodies, in order.
+        seen: (M) how many pairs each connects.
+    """
+
+    rule: Longs
+    held: Longs
+    body: Longs
+    seen: Longs
+
+
+def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tally:
+    """Count the rules of a graph by walks from all its entities, or, beyond `most` walks, from random ones."""
+    nodes = len(edges.offset) - 1
+    target = np.repeat(np.arange(nodes), np.diff(edges.offset))
+    pair = edges.source * np.int64(nodes) + target
+    order = np.argsort(pair, kind="stable")
+    pair, label = pair[order], edges.label[order].astype(np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    counted, bodies = [(none, none)], [(none, none)]
+    for starts in _starts(edges, hops, most, seed):
+        for walks in follow(edges, starts, hops, relations):
+            ends = starts[walks.first].astype(np.int64) * nodes + walks.nodes[:, -1]
+            body, ends = distinct(walks.body, ends)
+            bodies.append(np.unique(body, return_counts=True))
+            first, last = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
+            many = last - first
+            which = np.repeat(first - offsets(many)[:-1], many) + np.arange(many.sum())
+            counted.append(np.unique(np.repeat(body, many) * relations + label[which], return_counts=True))
+    rule, held = _added(counted)
+    says = rule // relations != rule % relations + 1  # r ← r says nothing
+    return Tally(rule[says], held[says], *_added(bodies))
+
+
+def _starts(edges: Edges, hops: int, most: int, seed: int) -> Iterator[Longs]:
+    """Entities in a random order, in groups of about as many walks, until there are enough walks."""
+    degree = np.diff(edges.offset).astype(np.float64)
+    walks = degree
+    for _ in range(hops - 1):
+        walks = np.add.reduceat(np.append(walks[edges.source], 0), edges.offset[:-1]) * (degree > 0)
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(degree))
+    total = np.cumsum(walks[order])
+    enough = max(1, int(np.searchsorted(total, most, side="right")))
+    group = (total[:enough] // TOGETHER).astype(np.int64)
+    yield from np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
+
+
+def _digest(edges: Edges) -> int:
+    """Tells a graph from others."""
+    parts = (edges.offset, edges.source, edges.label)
+    found = hashlib.sha256(b"".join(hashlib.sha256(np.ascontiguousarray(part).data).digest() for part in parts))
+    return int.from_bytes(found.digest()[:7], "big")
+
+
 class Rules(Model):
     """Rules r(x, y) ← r1(x, z), r2(z, …), … with their confidence; the rules that reach an entity give its score.
 
@@ -177,99 +239,84 @@ class Rules(Model):
     body: Tensor
     held: Tensor
     seen: Tensor
+    graph: Tensor
 
     def __init__(self, relations: int, config: RulesConfig) -> None:
         super().__init__(relations, config)
         for name in self.grown:
             self.register_buffer(name, torch.empty(0, dtype=torch.int64))
+        self.register_buffer("graph", torch.tensor(0))
         self._lookup: Lookup | None = None
+        self._forget()
 
     def _load_from_state_dict(self, *args: Any, **options: Any) -> None:
         super()._load_from_state_dict(*args, **options)
-        self._lookup = None
+        self._forget()
 
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
         """Count all rules of a graph; the result is minus the number of its rules."""
         edges = next(iter(graphs))
-        nodes, relations = len(edges.offset) - 1, self.relations
-        target = np.repeat(np.arange(nodes), np.diff(edges.offset))
-        pair = edges.source * np.int64(nodes) + target
-        order = np.argsort(pair, kind="stable")
-        pair, label = pair[order], edges.label[order].astype(np.int64)
-        counted: list[tuple[Longs, Longs]] = []
-        bodies: list[tuple[Longs, Longs]] = []
-        for starts in self._starts(edges, epoch):
-            for walks in follow(edges, starts, self.config.hops, relations):
-                ends = starts[walks.first].astype(np.int64) * nodes + walks.nodes[:, -1]
-                body, ends = distinct(walks.body, ends)
-                bodies.append(np.unique(body, return_counts=True))
-                first, last = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
-                many = last - first
-                which = np.repeat(first - offsets(many)[:-1], many) + np.arange(many.sum())
-                rule = np.repeat(body, many) * relations + label[which]
-                counted.append(np.unique(rule, return_counts=True))
-        rule, held = _added(counted)
-        body, seen = _added(bodies)
-        kept = (held >= self.config.support) & (rule // relations != rule % relations + 1)  # r ← r says nothing
-        rule, held = rule[kept], held[kept]
-        found = (rule % relations, rule // relations, held, seen[np.searchsorted(body, rule // relations)])
-        order = np.lexsort((found[1], found[0]))
-        for name, values in zip(self.grown, found, strict=True):
+        found = tally(edges, self.relations, self.config.hops, self.config.walks, epoch)
+        kept = found.held >= self.config.support
+        rule, held = found.rule[kept], found.held[kept]
+        body = rule // self.relations
+        counted = (rule % self.relations, body, held, found.seen[np.searchsorted(found.body, body)])
+        order = np.lexsort((body, counted[0]))
+        for name, values in zip(self.grown, counted, strict=True):
             setattr(self, name, torch.from_numpy(values[order]))
-        self._lookup = None
+        self.graph = torch.tensor(_digest(edges))
+        self._forget()
         return -float(len(order))
-
-    def _starts(self, edges: Edges, epoch: int) -> Iterator[Longs]:
-        """Entities in a random order, in groups of about as many walks, until there are enough walks."""
-        degree = np.diff(edges.offset).astype(np.float64)
-        walks = degree
-        for _ in range(self.config.hops - 1):
-            walks = np.add.reduceat(np.append(walks[edges.source], 0), edges.offset[:-1]) * (degree > 0)
-        order = np.random.default_rng(epoch).permutation(np.flatnonzero(degree))
-        total = np.cumsum(walks[order])
-        enough = max(1, int(np.searchsorted(total, self.config.walks, side="right")))
-        group = (total[:enough] // TOGETHER).astype(np.int64)
-        yield from np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
 
     @property
     def lookup(self) -> "Lookup":
-        """What is looked up when questions are answered, made once."""
+        """What is looked up when questions are answered, by what was counted in training; made once."""
         if self._lookup is None:
-            body, base = np.unique(self.body.cpu().numpy()), self.relations + 1
-            prefixes, part = [body], body
-            while len(part := np.unique(part // base)) and part[-1]:
-                prefixes.append(part)
-            offset = np.searchsorted(self.relation.cpu().numpy(), np.arange(self.relations + 1))
-            confidence = self.held.cpu().numpy() / (self.seen.cpu().numpy() + self.config.unseen)
-            prefix = np.unique(np.concatenate(prefixes))
-            self._lookup = Lookup(offset, self.body.cpu().numpy(), confidence, prefix, self.config.aggregate)
+            relation, body, held, seen = (getattr(self, name).cpu().numpy() for name in self.grown)
+            self._lookup = Lookup.of(relation, body, held / (seen + self.config.unseen), self)
         return self._lookup
+
+    def on(self, edges: Edges) -> "Lookup":
+        """What is looked up on a graph: with `adapt`, by what is counted there, too; made once for each graph.
+
+        A graph that was counted in training is not counted again.
+        """
+        if not self.config.adapt or int(self.graph) == _digest(edges):
+            return self.lookup
+        if edges not in self._adapted:
+            relation, body, held, seen = (getattr(self, name).cpu().numpy() for name in self.grown)
+            here = tally(edges, self.relations, self.config.hops, min(self.config.walks, HERE), 0)
+            own, first = np.unique(body, return_index=True)
+            rule, held = _added([(body * self.relations + relation, held), (here.rule, here.held)])
+            bodies, seen = _added([(own, seen[first]), (here.body, here.seen)])
+            confidence = held / (seen[np.searchsorted(bodies, rule // self.relations)] + self.config.unseen)
+            order = np.lexsort((rule, rule % self.relations))
+            relation, body = rule[order] % self.relations, rule[order] // self.relations
+            self._adapted[edges] = Lookup.of(relation, body, confidence[order], self)
+        return self._adapted[edges]
+
+    def _forget(self) -> None:
+        """Nothing is looked up in what was counted before."""
+        self._lookup = None
+        self._adapted: WeakKeyDictionary[Edges, Lookup] = WeakKeyDictionary()
 
     def rank(self, questions: Questions) -> Tensor:
         """(Q, C): scores of candidates: 0 where no rule leads to them."""
-        edges, nodes = questions.edges, len(questions.edges.offset) - 1
+        nodes = len(questions.edges.offset) - 1
         place, relation, pass_of = questions.passes()
-        heads, of_pass = np.unique(place, return_inverse=True)
-        stays = questions.open_edges(heads) if len(questions.heads.left_out) else None
         scores = np.zeros((len(place), nodes))
-        walked = follow(
-            edges,
-            questions.heads.head[heads].astype(np.int64),
-            self.config.hops,
-            self.relations,
-            stays,
-            self.lookup.prefix,
-        )
-        first, body, end = _reached(walked)
-        for number, (head, asked) in enumerate(zip(of_pass.tolist(), relation.tolist(), strict=True)):
-            own = slice(*np.searchsorted(first, [head, head + 1]))
-            scores[number] = self.lookup.score(asked, body[own], end[own], nodes)
+        for head in np.unique(place):
+            edges, own = questions.edges, np.flatnonzero(place == head)
+            if len(questions.heads.left_out):  # neither walked nor counted
+                edges = edges.only(questions.open_edges(place[own[:1]])[0])
+            answers = Answers(self, edges)
+            scores[own] = answers(int(questions.heads.head[head]), relation[own])
         found = scores[pass_of[:, None], questions.candidate]
         return torch.from_numpy(found).to(self.device, torch.get_default_dtype())
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph; the walks of a head answer all its questions."""
-        return RuleScorer(self, graph)
+        return Answers(self, graph.edges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,6 +336,16 @@ class Lookup:
     prefix: Longs
     aggregate: str
 
+    @classmethod
+    def of(cls, relation: Longs, body: Longs, confidence: NDArray[np.float64], rules: Rules) -> "Lookup":
+        """Rules in the order of their relations and bodies."""
+        part, base = np.unique(body), rules.relations + 1
+        prefixes = [part]
+        while len(part := np.unique(part // base)) and part[-1]:
+            prefixes.append(part)
+        offset = np.searchsorted(relation, np.arange(rules.relations + 1))
+        return cls(offset, body, confidence, np.unique(np.concatenate(prefixes)), rules.config.aggregate)
+
     def score(self, relation: int, body: Longs, end: Longs, nodes: int) -> NDArray[np.float64]:
         """(V): the scores of entities that paths of some bodies (N) reach (N), as answers to one relation."""
         rules = slice(self.offset[relation], self.offset[relation + 1])
@@ -307,32 +364,32 @@ class Lookup:
         return scores
 
 
-class RuleScorer:
+class Answers:
     """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_A_HEAD`)."""
 
     chunk = 1
 
-    def __init__(self, model: Rules, graph: Graph) -> None:
-        self.edges, self.nodes = graph.edges, len(graph.entities)
-        self.hops, self.relations, self.lookup = model.config.hops, model.relations, model.lookup
+    def __init__(self, model: Rules, edges: Edges) -> None:
+        self.edges, self.nodes = edges, len(edges.offset) - 1
+        self.hops, self.relations, self.lookup = model.config.hops, model.relations, model.on(edges)
 
     def prepare(self, heads: Ints) -> None:
         """Nothing is shared between heads."""
 
-    def __call__(self, head: int, relations: Ints) -> Scores:
+    def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
         """(Q, V): see `Scorer`."""
-        start = np.array([head], dtype=np.int64)
-        walked = follow(self.edges, start, self.hops, self.relations, prefixes=self.lookup.prefix, most=FROM_A_HEAD)
-        _, body, end = _reached(walked)
+        start, prefix = np.array([head], dtype=np.int64), self.lookup.prefix
+        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_A_HEAD)
+        body, end = _reached(walked)
         scores = [self.lookup.score(int(relation), body, end, self.nodes) for relation in relations]
         return np.array(scores, dtype=np.float32).reshape(len(relations), self.nodes)
 
 
 def _reached(walks: Iterable[Walks]) -> list[Longs]:
-    """Start, body and end of some walks, each once, in order."""
-    columns = [(part.first, part.body, part.nodes[:, -1]) for part in walks]
-    none = (np.zeros(0, dtype=np.int64),) * 3
-    return distinct(*(np.concatenate(column) for column in zip(none, *columns, strict=True)))
+    """Body and end of some walks, each once, in order."""
+    none = np.zeros(0, dtype=np.int64)
+    parts = [(none, none), *((part.body, part.nodes[:, -1]) for part in walks)]
+    return distinct(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _added(parts: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:
