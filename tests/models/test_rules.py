@@ -9,7 +9,7 @@ import pytest
 from epignn.data.graph import Graph
 from epignn.errors import BadArgument
 from epignn.models.api import build
-from epignn.models.rules import Rules, RulesConfig, body_of, relations_of
+from epignn.models.rules import Rules, RulesConfig, body_of, distinct, relations_of
 from tests.links import family
 
 pytestmark = pytest.mark.numeric
@@ -151,3 +151,23 @@ def test_bodies_as_numbers():
 def test_settings_that_make_no_model_are_refused(settings):
     with pytest.raises(BadArgument, match="must be"):
         RulesConfig(**settings)
+
+
+def test_rows_of_columns_each_once():
+    """As numpy's own, whether or not rows fit into one number each."""
+    rng = np.random.default_rng(0)
+    for largest in (5, 2**31):
+        columns = [rng.integers(0, 5, 200) * (largest // 5) for _ in range(3)]
+        expected = np.unique(np.stack(columns, 1), axis=0)
+        np.testing.assert_array_equal(np.stack(distinct(*columns), 1), expected)
+    assert [len(column) for column in distinct(*[np.zeros(0, dtype=np.int64)] * 2)] == [0, 0]
+
+
+def test_entities_with_more_walks_than_are_counted_are_passed_over():
+    """Each entity of a star has 50 walks of two edges or more, so that one pair is left that shows s ← r."""
+    star = [(0, 0, end) for end in range(1, 51)]
+    graph = Graph(
+        tuple(map(str, range(53))), ("r", "s"), np.array([*star, (51, 0, 52), (51, 1, 52)], dtype=np.int32)
+    )
+    for walks, pairs in ((20, 1), (10_000, 51)):
+        assert kept_rules(counted(graph, hops=2, walks=walks, support=1))[1, (0,)] == (1, pairs)

@@ -5,6 +5,7 @@ share of pairs with such a path that have the relation, too. Nothing is trained.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,7 +28,7 @@ NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
 TOGETHER = 2_000_000
 """Walks that are followed together, about."""
-HERE = 5_000_000
+HERE = 20_000_000
 """Walks that are counted in the graph that is asked, at most: it should answer at once."""
 FROM_A_HEAD = 5_000_000
 """Walks from one head that answer a question, at most: longer ones are left out where there would be more."""
@@ -49,7 +50,7 @@ class RulesConfig(ModelConfig):
 
     kind: str = "rules"
     hops: int = 3
-    walks: int = 20_000_000
+    walks: int = 200_000_000
     support: int = 2
     unseen: float = 5.0
     aggregate: str = "max"
@@ -124,11 +125,28 @@ def among(values: Longs, known: Longs) -> NDArray[np.bool_]:
 
 
 def distinct(*columns: Longs) -> list[Longs]:
-    """Rows of columns, each once, in order."""
+    """Rows of columns, none negative, each once, in order."""
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if math.prod(sizes) < 2**63:  # as one number each, they are sorted many times as fast
+        key = columns[0]
+        for column, size in zip(columns[1:], sizes[1:], strict=True):
+            key = key * size + column
+        key = _runs(np.sort(key))[0]
+        found = []
+        for size in sizes[:0:-1]:
+            key, part = np.divmod(key, size)
+            found.append(part)
+        return [key, *reversed(found)]
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
     new = np.any([np.diff(column, prepend=column[:1] - 1) != 0 for column in ordered], 0)
     return [column[new] for column in ordered]
+
+
+def _runs(values: Longs) -> tuple[Longs, Longs]:
+    """Values of a sorted list, each once, and how often each is there."""
+    first = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
+    return values[first], np.diff(np.append(first, len(values)))
 
 
 def body_of(labels: Iterable[int], relations: int) -> int:
@@ -179,13 +197,13 @@ def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tall
     counted, bodies = [(none, none)], [(none, none)]
     for starts in _starts(edges, hops, most, seed):
         for walks in follow(edges, starts, hops, relations):
-            ends = starts[walks.first].astype(np.int64) * nodes + walks.nodes[:, -1]
-            body, ends = distinct(walks.body, ends)
-            bodies.append(np.unique(body, return_counts=True))
-            first, last = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
-            many = last - first
-            which = np.repeat(first - offsets(many)[:-1], many) + np.arange(many.sum())
-            counted.append(np.unique(np.repeat(body, many) * relations + label[which], return_counts=True))
+            body, first, end = distinct(walks.body, walks.first, walks.nodes[:, -1])
+            bodies.append(_runs(body))
+            ends = starts[first].astype(np.int64) * nodes + end
+            begin, stop = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
+            many = stop - begin
+            which = np.repeat(begin - offsets(many)[:-1], many) + np.arange(many.sum())
+            counted.append(_runs(np.sort(np.repeat(body, many) * relations + label[which])))
     rule, held = _added(counted)
     says = rule // relations != rule % relations + 1  # r ← r says nothing
     return Tally(rule[says], held[says], *_added(bodies))
@@ -197,9 +215,10 @@ def _starts(edges: Edges, hops: int, most: int, seed: int) -> Iterator[Longs]:
     walks = degree
     for _ in range(hops - 1):
         walks = np.add.reduceat(np.append(walks[edges.source], 0), edges.offset[:-1]) * (degree > 0)
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(degree))
+    # From the middle of a very large graph there may be more walks than memory for them.
+    order = np.random.default_rng(seed).permutation(np.flatnonzero((degree > 0) & (walks <= most)))
     total = np.cumsum(walks[order])
-    enough = max(1, int(np.searchsorted(total, most, side="right")))
+    enough = int(np.searchsorted(total, most, side="right"))
     group = (total[:enough] // TOGETHER).astype(np.int64)
     yield from np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
 
