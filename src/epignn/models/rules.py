@@ -188,14 +188,17 @@ class Tally(NamedTuple):
 
 def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tally:
     """Count the rules of a graph by walks from all its entities, or, beyond `most` walks, from random ones."""
-    nodes = len(edges.offset) - 1
-    target = np.repeat(np.arange(nodes), np.diff(edges.offset))
-    pair = edges.source * np.int64(nodes) + target
+    nodes, groups = len(edges.offset) - 1, _starts(edges, hops, most, seed)
+    begins = np.zeros(nodes, dtype=bool)
+    begins[np.concatenate(groups)] = True
+    kept = np.flatnonzero(begins[edges.source])
+    target = np.searchsorted(edges.offset, kept, side="right") - 1
+    pair = edges.source[kept] * np.int64(nodes) + target
     order = np.argsort(pair, kind="stable")
-    pair, label = pair[order], edges.label[order].astype(np.int64)
+    pair, label = pair[order], edges.label[kept[order]].astype(np.int64)
     none = np.zeros(0, dtype=np.int64)
     counted, bodies = [(none, none)], [(none, none)]
-    for starts in _starts(edges, hops, most, seed):
+    for starts in groups:
         for walks in follow(edges, starts, hops, relations):
             body, first, end = distinct(walks.body, walks.first, walks.nodes[:, -1])
             bodies.append(_runs(body))
@@ -209,7 +212,7 @@ def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tall
     return Tally(rule[says], held[says], *_added(bodies))
 
 
-def _starts(edges: Edges, hops: int, most: int, seed: int) -> Iterator[Longs]:
+def _starts(edges: Edges, hops: int, most: int, seed: int) -> list[Longs]:
     """Entities in a random order, in groups of about as many walks, until there are enough walks."""
     degree = np.diff(edges.offset).astype(np.float64)
     walks = degree
@@ -220,7 +223,7 @@ def _starts(edges: Edges, hops: int, most: int, seed: int) -> Iterator[Longs]:
     total = np.cumsum(walks[order])
     enough = int(np.searchsorted(total, most, side="right"))
     group = (total[:enough] // TOGETHER).astype(np.int64)
-    yield from np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
+    return np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
 
 
 def _digest(edges: Edges) -> int:
