@@ -31,9 +31,10 @@ class RuledConfig(EpiGNNConfig):
         trust: how much the rules count in a score, by the logarithm of their confidence; 0 leaves them out.
         frequency: how much it counts in a score how often an entity is the answer to the same relation.
         hops: the length of the longest path of a rule.
-        support: a rule is used if it holds for at least so many pairs.
+        support: a rule is used if it holds for at least so many pairs of the training graph.
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
-        adapt: rules are counted in the graph that is asked, too, and both counts are added up.
+        adapt: rules are counted in the graph that is asked, too, and both counts are added up. What holds there for
+            one pair is used.
     """
 
     kind: str = "epignn-rules"

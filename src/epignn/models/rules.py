@@ -30,8 +30,8 @@ TOGETHER = 2_000_000
 """Walks that are followed together, about."""
 HERE = 20_000_000
 """Walks that are counted in the graph that is asked, at most: it should answer at once."""
-FROM_A_HEAD = 5_000_000
-"""Walks from one head that answer a question, at most: longer ones are left out where there would be more."""
+FROM_ONE = 5_000_000
+"""Walks from one entity, at most. Where there are more, none are counted, and longer ones answer no question."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,12 @@ class RulesConfig(ModelConfig):
     Attributes:
         hops: the length of the longest path.
         walks: how many walks are counted, at most. Where a graph has more, confidence is that of a random sample.
-        support: a rule is used if it holds for at least so many pairs.
+        support: a rule is used if it holds for at least so many pairs of the training graph.
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
         aggregate: what the score of an answer is: `max`, the confidence of its best rule, ties broken by the second
             best; or `noisy-or`, all its rules, as if they were independent.
-        adapt: rules are counted in the graph that is asked, too, and both counts are added up.
+        adapt: rules are counted in the graph that is asked, too, and both counts are added up. What holds there for
+            one pair is used.
     """
 
     kind: str = "rules"
@@ -218,8 +219,8 @@ def _starts(edges: Edges, hops: int, most: int, seed: int) -> list[Longs]:
     walks = degree
     for _ in range(hops - 1):
         walks = np.add.reduceat(np.append(walks[edges.source], 0), edges.offset[:-1]) * (degree > 0)
-    # From the middle of a very large graph there may be more walks than memory for them.
-    order = np.random.default_rng(seed).permutation(np.flatnonzero((degree > 0) & (walks <= most)))
+    few = (degree > 0) & (walks <= min(most, FROM_ONE))
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(few))
     total = np.cumsum(walks[order])
     enough = int(np.searchsorted(total, most, side="right"))
     group = (total[:enough] // TOGETHER).astype(np.int64)
@@ -387,7 +388,7 @@ class Lookup:
 
 
 class Answers:
-    """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_A_HEAD`)."""
+    """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_ONE`)."""
 
     chunk = 1
 
@@ -401,7 +402,7 @@ class Answers:
     def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
         """(Q, V): see `Scorer`."""
         start, prefix = np.array([head], dtype=np.int64), self.lookup.prefix
-        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_A_HEAD)
+        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_ONE)
         body, end = _reached(walked)
         scores = [self.lookup.score(int(relation), body, end, self.nodes) for relation in relations]
         return np.array(scores, dtype=np.float32).reshape(len(relations), self.nodes)
