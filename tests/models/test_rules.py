@@ -9,7 +9,8 @@ import pytest
 from epignn.data.graph import Graph
 from epignn.errors import BadArgument
 from epignn.models.api import build
-from epignn.models.rules import Rules, RulesConfig, body_of, distinct, relations_of
+from epignn.models.rules import Rules, RulesConfig
+from epignn.models.tally import body_of, distinct, relations_of
 from tests.links import family
 
 pytestmark = pytest.mark.numeric
@@ -125,6 +126,13 @@ def test_a_graph_that_was_counted_is_not_counted_again():
     again = build(Rules, 6, made.config, 0)
     again.load_state_dict(made.state_dict())
     np.testing.assert_array_equal(again.scorer(same)(2, heads), made.scorer(same)(2, heads))
+
+
+def test_a_model_that_does_not_tell_which_graph_was_counted_is_loaded():
+    made = counted(dense(3))
+    again = build(Rules, 6, made.config, 0)
+    again.load_state_dict({name: value for name, value in made.state_dict().items() if name != "digest"})
+    np.testing.assert_array_equal(again.scorer(dense(5))(0, np.arange(6)), made.scorer(dense(5))(0, np.arange(6)))
 
 
 def test_the_rule_of_a_family_is_found_and_is_the_surest():

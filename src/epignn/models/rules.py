@@ -5,11 +5,10 @@ share of pairs with such a path that have the relation, too. Nothing is trained.
 """
 
 import hashlib
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,21 +16,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.data.dataset import offsets
 from epignn.data.graph import Edges, Graph, Ints
 from epignn.errors import BadArgument
 from epignn.models.api import Model, ModelConfig, Scorer, Scores
 from epignn.models.links import Questions
+from epignn.models.tally import FROM_ONE, Longs, Walks, added, among, distinct, follow, tally
 
-Longs = NDArray[np.int64]
 NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
-TOGETHER = 2_000_000
-"""Walks that are followed together, about."""
 HERE = 20_000_000
 """Walks that are counted in the graph that is asked, at most: it should answer at once."""
-FROM_ONE = 5_000_000
-"""Walks from one entity, at most. Where there are more, none are counted, and longer ones answer no question."""
 
 
 @dataclass(frozen=True)
@@ -62,169 +56,6 @@ class RulesConfig(ModelConfig):
             raise BadArgument("hops must be 1 to 4, walks and support 1 or more, unseen above 0.")
         if self.aggregate not in ("max", "noisy-or"):
             raise BadArgument(f"aggregate must be max or noisy-or, not {self.aggregate!r}.")
-
-
-class Walks(NamedTuple):
-    """Walks of some length.
-
-    Attributes:
-        first: (N) which of the starts each begins at.
-        body: (N) the relations that it follows, as one number.
-        nodes: (N, length + 1) the entities that it visits, all different.
-    """
-
-    first: Longs
-    body: Longs
-    nodes: Longs
-
-
-def follow(
-    edges: Edges,
-    starts: Longs,
-    hops: int,
-    relations: int,
-    prefixes: Longs | None = None,
-    most: int | None = None,
-) -> Iterator[Walks]:
-    """Walks from some entities that visit none twice: those of one edge, then those of two, and so on.
-
-    Args:
-        edges: of the graph, inverses among them.
-        starts: (S) entities.
-        hops: how long the last ones are.
-        relations: how many there are, with inverses.
-        prefixes: go on only with walks whose bodies are among these, sorted; with all if None.
-        most: walks of one length, before `prefixes` choose among them; where there would be more, the walks end.
-    """
-    degree = np.diff(edges.offset)
-    walks = Walks(np.arange(len(starts)), np.zeros(len(starts), dtype=np.int64), starts[:, None].astype(np.int64))
-    for _ in range(hops):
-        end = walks.nodes[:, -1]
-        count = degree[end]
-        if most is not None and count.sum() > most:
-            return
-        row = np.repeat(np.arange(len(end)), count)
-        edge = np.repeat(edges.offset[end] - offsets(count)[:-1], count) + np.arange(len(row))
-        # What leads into an entity leads, as its inverse, out of it.
-        label = (edges.label[edge] + relations // 2) % relations
-        body = walks.body[row] * (relations + 1) + label + 1
-        target = edges.source[edge].astype(np.int64)
-        good = (walks.nodes[row] != target[:, None]).all(1)
-        if prefixes is not None:
-            good &= among(body, prefixes)
-        row = row[good]
-        walks = Walks(walks.first[row], body[good], np.column_stack([walks.nodes[row], target[good]]))
-        yield walks
-
-
-def among(values: Longs, known: Longs) -> NDArray[np.bool_]:
-    """Which values are in a sorted list."""
-    if not len(known):
-        return np.zeros(len(values), dtype=bool)
-    found: NDArray[np.bool_] = known[np.searchsorted(known, values).clip(max=len(known) - 1)] == values
-    return found
-
-
-def distinct(*columns: Longs) -> list[Longs]:
-    """Rows of columns, none negative, each once, in order."""
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    if math.prod(sizes) < 2**63:  # as one number each, they are sorted many times as fast
-        key = columns[0]
-        for column, size in zip(columns[1:], sizes[1:], strict=True):
-            key = key * size + column
-        key = _runs(np.sort(key))[0]
-        found = []
-        for size in sizes[:0:-1]:
-            key, part = np.divmod(key, size)
-            found.append(part)
-        return [key, *reversed(found)]
-    order = np.lexsort(columns[::-1])
-    ordered = [column[order] for column in columns]
-    new = np.any([np.diff(column, prepend=column[:1] - 1) != 0 for column in ordered], 0)
-    return [column[new] for column in ordered]
-
-
-def _runs(values: Longs) -> tuple[Longs, Longs]:
-    """Values of a sorted list, each once, and how often each is there."""
-    first = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
-    return values[first], np.diff(np.append(first, len(values)))
-
-
-def body_of(labels: Iterable[int], relations: int) -> int:
-    """The number of a body.
-
-    >>> body_of([0, 2], 4)
-    8
-    """
-    number = 0
-    for label in labels:
-        number = number * (relations + 1) + label + 1
-    return number
-
-
-def relations_of(body: int, relations: int) -> list[int]:
-    """The relations of a body; `body_of` turned round."""
-    found: list[int] = []
-    while body:
-        body, label = divmod(body, relations + 1)
-        found.insert(0, label - 1)
-    return found
-
-
-class Tally(NamedTuple):
-    """How often rules hold in a graph, those that hold at all.
-
-    Attributes:
-        rule: (N) body · relations + relation of each, in order.
-        held: (N) for how many pairs it holds.
-        body: (M) bodies, in order.
-        seen: (M) how many pairs each connects.
-    """
-
-    rule: Longs
-    held: Longs
-    body: Longs
-    seen: Longs
-
-
-def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tally:
-    """Count the rules of a graph by walks from all its entities, or, beyond `most` walks, from random ones."""
-    nodes, groups = len(edges.offset) - 1, _starts(edges, hops, most, seed)
-    begins = np.zeros(nodes, dtype=bool)
-    begins[np.concatenate(groups)] = True
-    kept = np.flatnonzero(begins[edges.source])
-    target = np.searchsorted(edges.offset, kept, side="right") - 1
-    pair = edges.source[kept] * np.int64(nodes) + target
-    order = np.argsort(pair, kind="stable")
-    pair, label = pair[order], edges.label[kept[order]].astype(np.int64)
-    none = np.zeros(0, dtype=np.int64)
-    counted, bodies = [(none, none)], [(none, none)]
-    for starts in groups:
-        for walks in follow(edges, starts, hops, relations):
-            body, first, end = distinct(walks.body, walks.first, walks.nodes[:, -1])
-            bodies.append(_runs(body))
-            ends = starts[first].astype(np.int64) * nodes + end
-            begin, stop = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
-            many = stop - begin
-            which = np.repeat(begin - offsets(many)[:-1], many) + np.arange(many.sum())
-            counted.append(_runs(np.sort(np.repeat(body, many) * relations + label[which])))
-    rule, held = _added(counted)
-    says = rule // relations != rule % relations + 1  # r ← r says nothing
-    return Tally(rule[says], held[says], *_added(bodies))
-
-
-def _starts(edges: Edges, hops: int, most: int, seed: int) -> list[Longs]:
-    """Entities in a random order, in groups of about as many walks, until there are enough walks."""
-    degree = np.diff(edges.offset).astype(np.float64)
-    walks = degree
-    for _ in range(hops - 1):
-        walks = np.add.reduceat(np.append(walks[edges.source], 0), edges.offset[:-1]) * (degree > 0)
-    few = (degree > 0) & (walks <= min(most, FROM_ONE))
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(few))
-    total = np.cumsum(walks[order])
-    enough = int(np.searchsorted(total, most, side="right"))
-    group = (total[:enough] // TOGETHER).astype(np.int64)
-    return np.split(order[:enough], np.flatnonzero(np.diff(group)) + 1)
 
 
 def _digest(edges: Edges) -> int:
@@ -262,18 +93,19 @@ class Rules(Model):
     body: Tensor
     held: Tensor
     seen: Tensor
-    graph: Tensor
+    digest: Tensor
 
     def __init__(self, relations: int, config: RulesConfig) -> None:
         super().__init__(relations, config)
         for name in self.grown:
             self.register_buffer(name, torch.empty(0, dtype=torch.int64))
-        self.register_buffer("graph", torch.tensor(0))
+        self.register_buffer("digest", torch.tensor(0))
         self._lookup: Lookup | None = None
         self._forget()
 
-    def _load_from_state_dict(self, *args: Any, **options: Any) -> None:
-        super()._load_from_state_dict(*args, **options)
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **options: Any) -> None:
+        state_dict.setdefault(f"{prefix}digest", self.digest)  # earlier models do not tell which graph was counted
+        super()._load_from_state_dict(state_dict, prefix, *args, **options)
         self._forget()
 
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
@@ -287,7 +119,7 @@ class Rules(Model):
         order = np.lexsort((body, counted[0]))
         for name, values in zip(self.grown, counted, strict=True):
             setattr(self, name, torch.from_numpy(values[order]))
-        self.graph = torch.tensor(_digest(edges))
+        self.digest = torch.tensor(_digest(edges))
         self._forget()
         return -float(len(order))
 
@@ -304,14 +136,14 @@ class Rules(Model):
 
         A graph that was counted in training is not counted again.
         """
-        if not self.config.adapt or int(self.graph) == _digest(edges):
+        if not self.config.adapt or int(self.digest) == _digest(edges):
             return self.lookup
         if edges not in self._adapted:
             relation, body, held, seen = (getattr(self, name).cpu().numpy() for name in self.grown)
             here = tally(edges, self.relations, self.config.hops, min(self.config.walks, HERE), 0)
             own, first = np.unique(body, return_index=True)
-            rule, held = _added([(body * self.relations + relation, held), (here.rule, here.held)])
-            bodies, seen = _added([(own, seen[first]), (here.body, here.seen)])
+            rule, held = added([(body * self.relations + relation, held), (here.rule, here.held)])
+            bodies, seen = added([(own, seen[first]), (here.body, here.seen)])
             confidence = held / (seen[np.searchsorted(bodies, rule // self.relations)] + self.config.unseen)
             order = np.lexsort((rule, rule % self.relations))
             relation, body = rule[order] % self.relations, rule[order] // self.relations
@@ -332,14 +164,14 @@ class Rules(Model):
             edges, own = questions.edges, np.flatnonzero(place == head)
             if len(questions.heads.left_out):  # neither walked nor counted
                 edges = edges.only(questions.open_edges(place[own[:1]])[0])
-            answers = Answers(self, edges)
-            scores[own] = answers(int(questions.heads.head[head]), relation[own])
+            scorer = RuleScorer(self, edges)
+            scores[own] = scorer(int(questions.heads.head[head]), relation[own])
         found = scores[pass_of[:, None], questions.candidate]
         return torch.from_numpy(found).to(self.device, torch.get_default_dtype())
 
     def scorer(self, graph: Graph) -> Scorer:
         """All entities of a graph; the walks of a head answer all its questions."""
-        return Answers(self, graph.edges)
+        return RuleScorer(self, graph.edges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,7 +219,7 @@ class Lookup:
         return scores
 
 
-class Answers:
+class RuleScorer:
     """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_ONE`)."""
 
     chunk = 1
@@ -413,10 +245,3 @@ def _reached(walks: Iterable[Walks]) -> list[Longs]:
     none = np.zeros(0, dtype=np.int64)
     parts = [(none, none), *((part.body, part.nodes[:, -1]) for part in walks)]
     return distinct(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _added(parts: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:
-    """Values and counts of several parts as one: each value once, in order."""
-    values, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    distinct, place = np.unique(values, return_inverse=True)
-    return distinct, np.bincount(place, counts, minlength=len(distinct)).astype(np.int64)
