@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from epignn.data.cut import ASKED, SHARE, cut_out
+from epignn.data.cut import ASKED, SHARE, cut_out, own_facts
 from epignn.data.graph import Side
 from epignn.errors import BadArgument
 from tests.conftest import random_graph
@@ -53,3 +53,18 @@ def test_the_seed_chooses_and_small_graphs_are_refused(side):
     assert len(cut_out(side, 0, turns=2)[1]) == 2
     with pytest.raises(BadArgument, match="too few to cut"):
         cut_out(Side(random_graph(0, entities=10, facts=12), side.valid[:0], side.valid[:0]), 0)
+
+
+def test_own_facts_are_asked_over_all_others_and_leave_no_entity_alone(side):
+    graph = side.graph
+    turns, every = own_facts(graph, 0), named(graph, graph.facts)
+    assert len(turns) == ASKED
+    assert len(own_facts(graph, 0, turns=3)) == 3
+    asked = [triple for turn in turns for triple in named(turn.graph, turn.valid)]
+    assert len(asked) == len(set(asked)) < len(every)  # some fact is the only one of an entity
+    for turn in turns:
+        facts, held = named(turn.graph, turn.graph.facts), named(turn.graph, turn.valid)
+        assert held and not facts & held and facts | held == every
+        assert {end for head, _, tail in held for end in (head, tail)} <= {x for h, _, t in facts for x in (h, t)}
+    alone = {x for h, _, t in every for x in (h, t) if sum(x in (a, b) for a, _, b in every) == 1}
+    assert alone and not alone & {x for h, _, t in asked for x in (h, t)}

@@ -1,5 +1,6 @@
 """Path rules against brute force over all paths of a networkx graph."""
 
+import math
 from collections import Counter
 
 import networkx as nx
@@ -10,7 +11,7 @@ from epignn.data.graph import Graph
 from epignn.errors import BadArgument
 from epignn.models.api import build
 from epignn.models.rules import Rules, RulesConfig
-from epignn.models.tally import body_of, distinct, relations_of
+from epignn.models.tally import body_of, distinct, relations_of, summed
 from tests.links import family
 
 pytestmark = pytest.mark.numeric
@@ -25,16 +26,22 @@ def dense(seed: int) -> Graph:
     return Graph(tuple("abcdefghijkl"), ("r", "s", "t"), facts[facts[:, 0] != facts[:, 2]].astype(np.int32))
 
 
-def connected(graph: Graph, hops: int) -> dict[tuple[int, ...], set[tuple[int, int]]]:
-    """By body, all pairs of entities that a path of its relations connects; no path visits an entity twice."""
+def connected(graph: Graph, hops: int) -> dict[tuple[int, ...], dict[tuple[int, int], float]]:
+    """By body, all pairs of entities that a path of its relations connects; no path visits an entity twice.
+
+    With each pair, the chance that somebody who goes from the first along the body, at random, gets to the second.
+    """
     net, relations = nx.MultiDiGraph(), len(graph.relations)
     for head, relation, tail in graph.facts.tolist():
         net.add_edge(head, tail, relation)
         net.add_edge(tail, head, relation + relations)
-    found: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    ways = Counter((source, key) for source, _, key in net.edges(keys=True))
+    found: dict[tuple[int, ...], dict[tuple[int, int], float]] = {}
     for source in net:
         for path in nx.all_simple_edge_paths(net, source, set(net) - {source}, cutoff=hops):
-            found.setdefault(tuple(key for _, _, key in path), set()).add((path[0][0], path[-1][1]))
+            chance = math.prod(1 / ways[at, key] for at, _, key in path)
+            pairs = found.setdefault(tuple(key for _, _, key in path), {})
+            pairs[path[0][0], path[-1][1]] = pairs.get((path[0][0], path[-1][1]), 0.0) + chance
     return found
 
 
@@ -48,11 +55,11 @@ def counted(graph: Graph, **settings: object) -> Rules:
 def test_support_and_pairs_are_those_of_all_paths():
     graph = dense(3)
     every = connected(graph, 3)
-    single = {relation: every.get((relation,), set()) for relation in range(2 * len(graph.relations))}
+    single = {relation: every.get((relation,), {}) for relation in range(2 * len(graph.relations))}
     expected = Counter()
     for body, pairs in every.items():
         for relation, held in single.items():
-            support = len(pairs & held)
+            support = len(pairs.keys() & held.keys())
             if support >= 2 and body != (relation,):
                 expected[relation, body] = (support, len(pairs))
     found = kept_rules(counted(graph))
@@ -70,16 +77,21 @@ def kept_rules(made: Rules) -> dict[tuple[int, tuple[int, ...]], tuple[int, int]
 
 
 def expected_scores(
-    sure: dict[tuple[int, tuple[int, ...]], float], graph: Graph, aggregate: str, head: int, asked: int
+    sure: dict[tuple[int, tuple[int, ...]], float],
+    graph: Graph,
+    aggregate: str,
+    head: int,
+    asked: int,
+    spread: float = 0.0,
 ) -> np.ndarray:
     """What the rules that reach each entity, of known confidence, make of it."""
     reached: dict[int, list[float]] = {}
     every = connected(graph, 3)
     for (relation, body), confidence in sure.items():
         if relation == asked:
-            for x, y in every.get(body, ()):
+            for (x, y), chance in every.get(body, {}).items():
                 if x == head:
-                    reached.setdefault(y, []).append(confidence)
+                    reached.setdefault(y, []).append(confidence * chance**spread)
     expected = np.zeros(len(graph.entities))
     for y, found in reached.items():
         best = [*sorted(found, reverse=True), 0.0]
@@ -88,14 +100,15 @@ def expected_scores(
     return expected
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("aggregate", ["max", "noisy-or"])
-def test_scores_are_those_of_all_rules_that_lead_to_an_entity(aggregate):
+def test_scores_are_those_of_all_rules_that_lead_to_an_entity(aggregate, spread):
     graph, other = dense(3), dense(5)
-    made = counted(graph, aggregate=aggregate)
+    made = counted(graph, aggregate=aggregate, spread=spread)
     sure = {rule: held / (seen + 5) for rule, (held, seen) in kept_rules(made).items()}
     for head in (0, 4, 9):
         for asked in (0, 5):
-            expected = expected_scores(sure, other, aggregate, head, asked)
+            expected = expected_scores(sure, other, aggregate, head, asked, spread)
             assert expected.any()
             np.testing.assert_allclose(made.scorer(other)(head, np.array([asked]))[0], expected, rtol=1e-5)
 
@@ -155,7 +168,9 @@ def test_bodies_as_numbers():
         assert relations_of(body_of(labels, 6), 6) == labels
 
 
-@pytest.mark.parametrize("settings", [{"hops": 0}, {"aggregate": "mean"}, {"unseen": 0.0}])
+@pytest.mark.parametrize(
+    "settings", [{"hops": 0}, {"aggregate": "mean"}, {"unseen": 0.0}, {"spread": -1.0}, {"spread": float("nan")}]
+)
 def test_settings_that_make_no_model_are_refused(settings):
     with pytest.raises(BadArgument, match="must be"):
         RulesConfig(**settings)
@@ -168,7 +183,13 @@ def test_rows_of_columns_each_once():
         columns = [rng.integers(0, 5, 200) * (largest // 5) for _ in range(3)]
         expected = np.unique(np.stack(columns, 1), axis=0)
         np.testing.assert_array_equal(np.stack(distinct(*columns), 1), expected)
-    assert [len(column) for column in distinct(*[np.zeros(0, dtype=np.int64)] * 2)] == [0, 0]
+        rows, sums = summed(tuple(columns), np.ones(200))
+        np.testing.assert_array_equal(np.stack(rows, 1), expected)
+        assert sums.sum() == 200
+        assert sums[0] == sum((row == expected[0]).all() for row in np.stack(columns, 1))
+    none = (np.zeros(0, dtype=np.int64),) * 2
+    assert [len(column) for column in distinct(*none)] == [0, 0]
+    assert len(summed(none, np.zeros(0))[1]) == 0
 
 
 def test_entities_with_more_walks_than_are_counted_are_passed_over():

@@ -1,9 +1,11 @@
 """Tasks: the published splits, folders and files of one's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from epignn.errors import BadFile, UnknownName
+from epignn.errors import BadArgument, BadFile, UnknownName
 from epignn.tasks import SPLITS, task_of
 from epignn.tasks.api import Links, LinkTask
 from epignn.tasks.links import read_graph
@@ -70,6 +72,31 @@ def test_relations_that_training_never_saw_are_named_and_tested(tmp_path, side):
     assert task.test.graph.relations == ("bought", "sold")
     assert (len(task.train.valid), len(task.test.valid)) == ((1, 2) if side == "valid" else (0, 0))
     assert (len(task.train.test), len(task.test.test)) == {"valid": (0, 0), "test": (1, 2), "ind": (0, 1)}[side]
+
+
+def test_a_new_graph_judges_by_its_own_facts(tmp_path):
+    """Only of relations that are learnt; validation and test triples of that graph are not read."""
+    train = "".join(f"a{n} r a{n + 1}\na{n} s a{n + 1}\n" for n in range(12))
+    own = folder(tmp_path, train=train, valid="a1 r a3\n")
+    facts = "".join(f"b{n} r b{(n + 1) % 15}\n" for n in range(15))
+    folder(tmp_path, "own_ind", train=facts + "b1 t b2\n", valid="b1 s b4\n", test="b3 r b1\n")
+    links = replace(task_of(str(own)), holdout="asked", turns=4).split(0)
+    assert len(links.judged) == 4
+    assert links.train.graph.facts.tolist() == load_task(str(own)).train.graph.facts.tolist()
+    for judge in links.judged:
+        assert judge.graph.relations == ("r", "s")
+        triples = [tuple(row) for row in np.concatenate([judge.graph.facts, judge.valid]).tolist()]
+        names = {(judge.graph.entities[h], "rs"[r], judge.graph.entities[t]) for h, r, t in triples}
+        assert names == {tuple(line.split()) for line in facts.splitlines()}
+        assert len(judge.valid) and not len(judge.test)
+
+
+def test_the_graph_that_is_learnt_cannot_judge_by_its_own_facts(tmp_path):
+    own = folder(tmp_path, train="a r b\nb r c\n", valid="a r c\n")
+    with pytest.raises(BadArgument, match="choose holdout = 'triples'"):
+        replace(task_of(str(own)), holdout="asked").split(0)
+    with pytest.raises(BadArgument, match="triples, entities or asked, not 'x'"):
+        replace(task_of(str(own)), holdout="x")
 
 
 def test_a_slip_in_a_relation_is_told(tmp_path):

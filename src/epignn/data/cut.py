@@ -1,8 +1,9 @@
-"""Validation for new graphs: a part of a graph's entities cut out as a graph of its own, as published splits are.
+"""Validation for new graphs: a part of a graph's entities cut out as a graph of its own, or a graph's own facts.
 
 The published inductive splits take the neighbourhoods of some entities as one graph, and of what is left take
 another, so that the two share relations and no entity. The same cut within the graph that is learnt from tells
-what a model knows of entities it never saw; held-out triples of the graph itself do not.
+what a model knows of entities it never saw; held-out triples of the graph itself do not. Where the graph that will
+be asked is at hand, its own facts tell the same of just that graph.
 """
 
 import numpy as np
@@ -47,8 +48,40 @@ def cut_out(side: Side, seed: int, turns: int = 10) -> tuple[Side, tuple[Side, .
             f"{len(triples)} triples are too few to cut a graph out of them; choose holdout = 'triples'."
         )
     train = _side(side.graph, left, np.zeros(0, dtype=np.int64))
-    parts = np.array_split(rng.permutation(len(taken)), ASKED)[:turns]
-    return train, tuple(_side(side.graph, taken, part) for part in parts)
+    return train, tuple(_side(side.graph, taken, part) for part in _parts(taken, rng, turns))
+
+
+def own_facts(graph: Graph, seed: int, turns: int = 10) -> tuple[Side, ...]:
+    """A graph whose own facts are asked: in each turn a tenth of them, over all others.
+
+    As in published splits, no fact is asked without which one of its entities would be in no fact at all.
+
+    Args:
+        graph: the graph.
+        seed: chooses the facts of each turn.
+        turns: how many tenths are asked, one after the other.
+    """
+    parts = _parts(graph.facts, np.random.default_rng([seed, 0xA5C]), turns)
+    return tuple(_side(graph, graph.facts, part[_attached(graph.facts, part)]) for part in parts)
+
+
+def _parts(triples: Ints, rng: np.random.Generator, turns: int) -> list[NDArray[np.int64]]:
+    """Some of the tenths of triples, at random."""
+    return np.array_split(rng.permutation(len(triples)), ASKED)[:turns]
+
+
+def _attached(triples: Ints, asked: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which triples, asked one after the other, leave both their entities in a triple that is not asked."""
+    left = np.bincount(triples[:, ::2].ravel())
+    found = np.zeros(len(asked), dtype=bool)
+    for place, (head, _, tail) in enumerate(triples[asked].tolist()):
+        left[head] -= 1
+        left[tail] -= 1
+        found[place] = left[head] > 0 and left[tail] > 0
+        if not found[place]:
+            left[head] += 1
+            left[tail] += 1
+    return found
 
 
 def _neighbourhoods(triples: Ints, entities: int, rng: np.random.Generator) -> NDArray[np.bool_]:

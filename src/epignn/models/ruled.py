@@ -35,6 +35,8 @@ class RuledConfig(EpiGNNConfig):
         unseen: how many pairs are added to those for which a rule fails, so that rare rules are trusted less.
         adapt: rules are counted in the graph that is asked, too, and both counts are added up. What holds there for
             one pair is used.
+        spread: what it costs that a path of the same relations leads elsewhere, too. The confidence of a rule is
+            multiplied by the chance that a random walk along its relations ends at the answer, to this power.
     """
 
     kind: str = "epignn-rules"
@@ -45,6 +47,7 @@ class RuledConfig(EpiGNNConfig):
     support: int = 2
     unseen: float = 5.0
     adapt: bool = True
+    spread: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,7 +59,9 @@ class RuledConfig(EpiGNNConfig):
     @property
     def rules(self) -> RulesConfig:
         """The settings of the rules."""
-        return RulesConfig(hops=self.hops, support=self.support, unseen=self.unseen, adapt=self.adapt)
+        return RulesConfig(
+            hops=self.hops, support=self.support, unseen=self.unseen, adapt=self.adapt, spread=self.spread
+        )
 
 
 class EpiGNNRules(EpiGNN):

@@ -5,6 +5,7 @@ share of pairs with such a path that have the relation, too. Nothing is trained.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from epignn.data.graph import Edges, Graph, Ints
 from epignn.errors import BadArgument
 from epignn.models.api import Model, ModelConfig, Scorer, Scores
 from epignn.models.links import Questions
-from epignn.models.tally import FROM_ONE, Longs, Walks, added, among, distinct, follow, tally
+from epignn.models.tally import FROM_ONE, Floats, Longs, Walks, added, alternatives, among, follow, summed, tally
 
 NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
@@ -41,6 +42,8 @@ class RulesConfig(ModelConfig):
             best; or `noisy-or`, all its rules, as if they were independent.
         adapt: rules are counted in the graph that is asked, too, and both counts are added up. What holds there for
             one pair is used.
+        spread: what it costs that a path of the same relations leads elsewhere, too. The confidence of a rule is
+            multiplied by the chance that a random walk along its relations ends at the answer, to this power.
     """
 
     kind: str = "rules"
@@ -50,10 +53,13 @@ class RulesConfig(ModelConfig):
     unseen: float = 5.0
     aggregate: str = "max"
     adapt: bool = False
+    spread: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.hops <= 4 or min(self.walks, self.support) < 1 or self.unseen <= 0:
             raise BadArgument("hops must be 1 to 4, walks and support 1 or more, unseen above 0.")
+        if not 0 <= self.spread < math.inf:
+            raise BadArgument(f"spread must be 0 or more, not {self.spread}.")
         if self.aggregate not in ("max", "noisy-or"):
             raise BadArgument(f"aggregate must be max or noisy-or, not {self.aggregate!r}.")
 
@@ -187,12 +193,12 @@ class Lookup:
 
     offset: NDArray[np.intp]
     body: Longs
-    confidence: NDArray[np.float64]
+    confidence: Floats
     prefix: Longs
     aggregate: str
 
     @classmethod
-    def of(cls, relation: Longs, body: Longs, confidence: NDArray[np.float64], rules: Rules) -> "Lookup":
+    def of(cls, relation: Longs, body: Longs, confidence: Floats, rules: Rules) -> "Lookup":
         """Rules in the order of their relations and bodies."""
         part, base = np.unique(body), rules.relations + 1
         prefixes = [part]
@@ -201,12 +207,15 @@ class Lookup:
         offset = np.searchsorted(relation, np.arange(rules.relations + 1))
         return cls(offset, body, confidence, np.unique(np.concatenate(prefixes)), rules.config.aggregate)
 
-    def score(self, relation: int, body: Longs, end: Longs, nodes: int) -> NDArray[np.float64]:
-        """(V): the scores of entities that paths of some bodies (N) reach (N), as answers to one relation."""
+    def score(self, relation: int, body: Longs, end: Longs, weight: Floats, nodes: int) -> Floats:
+        """(V): the scores of entities that paths of some bodies (N) reach (N), as answers to one relation.
+
+        The confidence of a rule counts as much as the weight (N) says of where it leads.
+        """
         rules = slice(self.offset[relation], self.offset[relation + 1])
         known = self.body[rules]
         use = among(body, known)
-        confidence, end = self.confidence[rules][np.searchsorted(known, body[use])], end[use]
+        confidence, end = self.confidence[rules][np.searchsorted(known, body[use])] * weight[use], end[use]
         if self.aggregate == "noisy-or":
             return np.bincount(end, -np.log1p(-confidence), minlength=nodes).astype(np.float64)
         order = np.lexsort((-confidence, end))
@@ -227,6 +236,8 @@ class RuleScorer:
     def __init__(self, model: Rules, edges: Edges) -> None:
         self.edges, self.nodes = edges, len(edges.offset) - 1
         self.hops, self.relations, self.lookup = model.config.hops, model.relations, model.on(edges)
+        self.spread = model.config.spread
+        self.alike = alternatives(edges, self.relations) if self.spread else None
 
     def prepare(self, heads: Ints) -> None:
         """Nothing is shared between heads."""
@@ -234,14 +245,16 @@ class RuleScorer:
     def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
         """(Q, V): see `Scorer`."""
         start, prefix = np.array([head], dtype=np.int64), self.lookup.prefix
-        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_ONE)
-        body, end = _reached(walked)
-        scores = [self.lookup.score(int(relation), body, end, self.nodes) for relation in relations]
+        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_ONE, self.alike)
+        (body, end), chance = _reached(walked)
+        weight = chance**self.spread
+        scores = [self.lookup.score(int(relation), body, end, weight, self.nodes) for relation in relations]
         return np.array(scores, dtype=np.float32).reshape(len(relations), self.nodes)
 
 
-def _reached(walks: Iterable[Walks]) -> list[Longs]:
-    """Body and end of some walks, each once, in order."""
+def _reached(walks: Iterable[Walks]) -> tuple[list[Longs], Floats]:
+    """Body and end of some walks, each once, in order, and the chance that a walk of the body ends there."""
     none = np.zeros(0, dtype=np.int64)
-    parts = [(none, none), *((part.body, part.nodes[:, -1]) for part in walks)]
-    return distinct(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    parts = [(none, none, np.zeros(0)), *((part.body, part.nodes[:, -1], part.chance) for part in walks)]
+    body, end, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return summed((body, end), chance)

@@ -5,16 +5,17 @@ holds for a pair of entities that a walk of the body connects and that have the 
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.dataset import offsets
-from epignn.data.graph import Edges
+from epignn.data.graph import Edges, Ints
 
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
 TOGETHER = 2_000_000
 """Walks that are followed together, about."""
 FROM_ONE = 5_000_000
@@ -28,11 +29,14 @@ class Walks(NamedTuple):
         first: (N) which of the starts each begins at.
         body: (N) the relations that it follows, as one number.
         nodes: (N, length + 1) the entities that it visits, all different.
+        chance: (N) how likely a walker takes it who goes, at each step, along any edge of the relation that comes
+            next; 1 where nobody asks for it.
     """
 
     first: Longs
     body: Longs
     nodes: Longs
+    chance: Floats
 
 
 def follow(
@@ -42,6 +46,7 @@ def follow(
     relations: int,
     prefixes: Longs | None = None,
     most: int | None = None,
+    alike: Ints | None = None,
 ) -> Iterator[Walks]:
     """Walks from some entities that visit none twice: those of one edge, then those of two, and so on.
 
@@ -52,9 +57,10 @@ def follow(
         relations: how many there are, with inverses.
         prefixes: go on only with walks whose bodies are among these, sorted; with all if None.
         most: walks of one length, before `prefixes` choose among them; where there would be more, the walks end.
+        alike: see `alternatives`; walks then tell their chance.
     """
-    degree = np.diff(edges.offset)
-    walks = Walks(np.arange(len(starts)), np.zeros(len(starts), dtype=np.int64), starts[:, None].astype(np.int64))
+    degree, none = np.diff(edges.offset), np.zeros(len(starts), dtype=np.int64)
+    walks = Walks(np.arange(len(starts)), none, starts[:, None].astype(np.int64), np.ones(len(starts)))
     for _ in range(hops):
         end = walks.nodes[:, -1]
         count = degree[end]
@@ -69,9 +75,18 @@ def follow(
         good = (walks.nodes[row] != target[:, None]).all(1)
         if prefixes is not None:
             good &= among(body, prefixes)
-        row = row[good]
-        walks = Walks(walks.first[row], body[good], np.column_stack([walks.nodes[row], target[good]]))
+        row, edge = row[good], edge[good]
+        chance = walks.chance[row] if alike is None else walks.chance[row] / alike[edge]
+        walks = Walks(walks.first[row], body[good], np.column_stack([walks.nodes[row], target[good]]), chance)
         yield walks
+
+
+def alternatives(edges: Edges, relations: int) -> Ints:
+    """(E): of how many edges of its relation, from where it begins, each is one when it is walked backwards."""
+    target = np.repeat(np.arange(len(edges.offset) - 1), np.diff(edges.offset))
+    _, place, count = np.unique(target * relations + edges.label, return_inverse=True, return_counts=True)
+    found: Ints = count[place].astype(np.int32)
+    return found
 
 
 def among(values: Longs, known: Longs) -> NDArray[np.bool_]:
@@ -95,10 +110,21 @@ def distinct(*columns: Longs) -> list[Longs]:
             key, part = np.divmod(key, size)
             found.append(part)
         return [key, *reversed(found)]
+    return _ordered(columns)[1]
+
+
+def summed(columns: tuple[Longs, ...], values: Floats) -> tuple[list[Longs], Floats]:
+    """Rows of columns, each once, in order, and the sum of the values of each."""
+    order, rows, first = _ordered(columns)
+    return rows, np.add.reduceat(np.append(values[order], 0), first)
+
+
+def _ordered(columns: Sequence[Longs]) -> tuple[Longs, list[Longs], Longs]:
+    """The order of rows of columns, the rows in it, each once, and where each begins."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
-    new = np.any([np.diff(column, prepend=column[:1] - 1) != 0 for column in ordered], 0)
-    return [column[new] for column in ordered]
+    first = np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) != 0 for column in ordered], 0))
+    return order, [column[first] for column in ordered], first
 
 
 def _runs(values: Longs) -> tuple[Longs, Longs]:

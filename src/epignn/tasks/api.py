@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epignn.data.augment import augment
-from epignn.data.cut import cut_out
+from epignn.data.cut import cut_out, own_facts
 from epignn.data.dataset import Dataset
-from epignn.data.graph import Side
+from epignn.data.graph import Graph, Side
 from epignn.data.stream import digests
 from epignn.errors import BadArgument
 
@@ -184,8 +184,9 @@ class LinkTask(Task):
         holdout: what judges a model after each epoch. `triples`: held-out triples of its own graph. `entities`: a
             graph of other entities, a fifth of all, which is cut out before training (`epignn.data.cut`); this
             tells what is learnt for new graphs, and is for choosing settings, since fewer facts are left to learn
-            from.
-        turns: for `entities`: how many tenths of the triples that were cut out are asked.
+            from. `asked`: the facts of the graph that the model is tested on, each over the others; its test and
+            validation triples are not read. This chooses settings for that one graph.
+        turns: for `entities` and `asked`: how many tenths of the triples that judge are asked.
     """
 
     holdout: str = "triples"
@@ -193,8 +194,8 @@ class LinkTask(Task):
     objective: ClassVar[str] = "rank"
 
     def __post_init__(self) -> None:
-        if self.holdout not in ("triples", "entities"):
-            raise BadArgument(f"holdout must be triples or entities, not {self.holdout!r}.")
+        if self.holdout not in ("triples", "entities", "asked"):
+            raise BadArgument(f"holdout must be triples, entities or asked, not {self.holdout!r}.")
         if not 1 <= self.turns <= 10:
             raise BadArgument(f"turns must be between 1 and 10, not {self.turns}.")
 
@@ -210,5 +211,18 @@ class LinkTask(Task):
         links = self.links(seed)
         if self.holdout == "triples":
             return links
+        if self.holdout == "asked":
+            return replace(links, judged=own_facts(_new_graph(links), 0, self.turns))
         train, judged = cut_out(links.train, 0, self.turns)
         return replace(links, train=train, judged=judged)
+
+
+def _new_graph(links: Links) -> Graph:
+    """The graph that is asked, with the relations that are learnt; its entities must be new."""
+    graph, relations = links.test.graph, links.train.graph.relations
+    if set(graph.entities) & set(links.train.graph.entities):
+        raise BadArgument(
+            "the graph that is asked shares entities with the graph that is learnt from, so that its facts judge "
+            "nothing; choose holdout = 'triples'."
+        )
+    return Graph(graph.entities, relations, graph.facts[graph.facts[:, 1] < len(relations)])
