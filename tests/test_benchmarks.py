@@ -229,7 +229,7 @@ def test_every_recipe_that_is_tried_is_an_experiment():
     steps = tomllib.loads(recipes.STEPS.read_text())
     for name, step in steps.items():
         experiment = recipes.experiment_of(steps, name)
-        assert experiment.data.holdout == "entities"
+        assert experiment.data.holdout == ("asked" if name.startswith("asked") else "entities")
         assert experiment.training.patience == 0  # nothing chooses among epochs
         assert step["about"]
     wide = recipes.experiment_of(steps, "fb-groups2")
@@ -240,11 +240,22 @@ def test_every_recipe_that_is_tried_is_an_experiment():
     )  # its own over the others'
 
 
+def test_steps_that_weigh_rules_alone_are_ranked_with_the_weights_of_others():
+    recipes = script("recipes")
+    steps = tomllib.loads(recipes.STEPS.read_text())
+    assert recipes.trained_as(steps, "asked-v1-adapt") == recipes.trained_as(steps, "asked-v1-spread") == "asked-v1"
+    assert recipes.trained_as(steps, "asked-v4-trust") == "asked-v4"
+    assert recipes.trained_as(steps, "fb-thin0") == "fb-thin0"
+    for name in steps:
+        own, first = (recipes.experiment_of(steps, step) for step in (name, recipes.trained_as(steps, name)))
+        assert (own.data, own.objective, own.training) == (first.data, first.objective, first.training)
+
+
 def test_what_was_tried_is_told_with_its_gain(render, tmp_path):
     records = [("fb-before", 0, 0.25), ("fb-dim64", 0, 0.4), ("fb-dim64", 1, 0.5), ("fb-thin0", 0, 0.4)]
     for step, seed, mrr in records:
         figures = {"mrr": mrr, "hits@10": 0.6}
-        record = {"step": step, "figures": figures, "training_cpu_seconds": 20}
+        record = {"step": step, "split": "fb237:v1", "figures": figures, "training_cpu_seconds": 20}
         put_record(tmp_path / "links-recipe", f"{step}_seed{seed}", record)
     lines = render.render(block("recipe-fb"), tmp_path).splitlines()
     cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[3:7]] for line in lines[3:-1]}

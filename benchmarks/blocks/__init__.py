@@ -95,6 +95,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "kgc-kernel": kgc_kernel,
     "recipe-fb": recipe_table("fb"),
     "recipe-wn": recipe_table("wn"),
+    "recipe-asked": recipe_table("asked"),
     **{f"words-{name}": words_table(name) for name in CALCULI},
     **{f"{name}-models": models_table(name) for name in GROUNDS},
 }

@@ -115,7 +115,7 @@ def kgc_kernel(results: Results) -> str:
 
 
 def recipe_table(family: str) -> Callable[[Results], str]:
-    """What was tried for links on graphs cut out of a training graph, and what each step gained."""
+    """What was tried for links, and what each step gained over the one that it changes, on the same graph."""
 
     def block(results: Results) -> str:
         runs = results.runs("links-recipe", f"{family}-*")
@@ -126,7 +126,7 @@ def recipe_table(family: str) -> Callable[[Results], str]:
         for name, own in found.items():
             if not own:
                 continue
-            before = found.get(steps[name].get("of", ""), [])
+            before = [run for run in found.get(steps[name].get("of", ""), []) if run["split"] == own[0]["split"]]
             gain = f"{_mean(own, 'mrr') - _mean(before, 'mrr'):+.3f}" if before else ""
             seconds = sum(run["training_cpu_seconds"] for run in own) / len(own)
             about = f"{steps[name]['of']}: {steps[name]['about']}" if before else steps[name]["about"]

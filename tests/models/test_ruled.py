@@ -28,10 +28,10 @@ def trained(kind: str, *settings: str):
 @pytest.mark.parametrize("adapt", [True, False])
 def test_scores_are_those_of_the_epignn_the_rules_and_the_frequencies(adapt):
     """Each part is trained, or counted, by itself."""
-    settings = ("model.trust=0.7", "model.frequency=0.4", f"model.adapt={str(adapt).lower()}")
+    settings = ("model.trust=0.7", "model.frequency=0.4", f"model.adapt={str(adapt).lower()}", "model.spread=0.5")
     both, graph = trained("epignn-rules", *settings, "training.epochs=1")
     alone, _ = trained("epignn", "training.epochs=1")
-    rules = Rules(6, RulesConfig(adapt=adapt))
+    rules = Rules(6, RulesConfig(adapt=adapt, spread=0.5))
     rules.count([graph.edges], 0)
     relations, other = np.arange(6, dtype=np.int32), family(1, people=20).graph
     shown = rules.scorer(other)(5, relations)
@@ -42,6 +42,17 @@ def test_scores_are_those_of_the_epignn_the_rules_and_the_frequencies(adapt):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     assert not np.allclose(found, alone.scorer(other)(5, relations), atol=0.1)
     assert not np.allclose(found, without, atol=0.1)
+
+
+def test_rules_that_are_weighed_anew_are_those_of_a_model_that_had_these_settings():
+    both, _ = trained("epignn-rules", "model.trust=0.7", "training.epochs=1", "model.adapt=false")
+    other, relations = family(1, people=20).graph, np.arange(6, dtype=np.int32)
+    before = both.scorer(other)(5, relations)
+    settings = ("model.trust=1.5", "model.frequency=0.2", "model.spread=1", "model.adapt=true")
+    expected, _ = trained("epignn-rules", *settings, "training.epochs=1")
+    both.weigh_rules(expected.config)
+    np.testing.assert_array_equal(both.scorer(other)(5, relations), expected.scorer(other)(5, relations))
+    assert not np.allclose(before, both.scorer(other)(5, relations), atol=0.1)
 
 
 def test_pruned_passes_have_the_rules_beside_them():
@@ -79,10 +90,18 @@ def test_settings_are_kept_between_forms_of_a_model():
 
 
 @pytest.mark.parametrize(
-    "wrong", ["model.trust=-1", "model.trust=nan", "model.frequency=-1", "model.hops=9", "model.support=0"]
+    "wrong",
+    [
+        "model.trust=-1",
+        "model.trust=nan",
+        "model.frequency=-1",
+        "model.hops=9",
+        "model.support=0",
+        "model.spread=-1",
+    ],
 )
 def test_settings_that_mean_nothing_are_refused(wrong):
-    with pytest.raises((BadArgument, BadFile), match=r"trust|frequency|hops"):
+    with pytest.raises((BadArgument, BadFile), match=r"trust|frequency|hops|spread"):
         load_experiment("links", [wrong])
 
 

@@ -78,6 +78,11 @@ class EpiGNNRules(EpiGNN):
         self.config: RuledConfig = config
         self.rules = Rules(relations, config.rules)
 
+    def weigh_rules(self, config: RuledConfig) -> None:
+        """Take other settings of rules and frequencies; what is learnt and counted stays."""
+        self.config, self.rules.config = config, config.rules
+        self.rules._forget()
+
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
         """Count the rules."""
         return self.rules.count(graphs, epoch)
