@@ -10,6 +10,7 @@ import epignn as package
 from epignn.cli import output
 from epignn.cli.output import shown
 from epignn.files import ACTS
+from epignn.learn.fit import Epoch
 
 CLI = Path(package.__file__).parent / "cli"
 PRINTS = {"echo", "secho", "print", "rprint", "Console", "style"}
@@ -94,6 +95,23 @@ def test_titles_columns_and_bars_take_no_markup(what, capsys, monkeypatch):
     with output.working(what), output.progress(what) as move:
         move(1, 2)
     assert "\x1b[31m" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_long_epoch_tells_how_far_it_is(terminal, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(output, "EVERY", 5.0)
+    now = 100.0
+    monkeypatch.setattr(output.time, "monotonic", lambda: now)
+    with output.epochs("mine", "mrr", "heads") as training:
+        for now in (101.0, 106.0, 107.0):
+            training.doing("epoch 1, step", int(now), 2000)
+        training.epoch(Epoch(1, 2, 0.5, 0.25, 8.0, 10.0, 0.1, 8.0))
+    told = " ".join(capsys.readouterr().err.split())
+    assert "loss 0.5000 validation mrr 0.2500 10 heads/s" in told
+    if not terminal:  # at most every five seconds
+        assert "mine epoch 1, step 106 of 2,000" in told
+        assert "101 of" not in told and "107 of" not in told
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])

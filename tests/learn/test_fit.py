@@ -155,6 +155,22 @@ def test_the_best_epoch_is_kept(run, split, tmp_path):
 
 
 @pytest.mark.parametrize("base", [GRAPHS, LINKS])
+def test_every_step_is_told(base, run):
+    """And what is done between and after them."""
+    told: list[tuple[str, int, int]] = []
+    found = run(changed(base, epochs=2), doing=lambda *now: told.append(now))
+    steps = -(-len(found.objective) // base.training.batch_size)
+    assert steps > 1
+    for epoch in (1, 2):
+        every = [(f"epoch {epoch}, step", step, steps) for step in range(1, steps + 1)]
+        assert [now for now in told if now[0].startswith(f"epoch {epoch},")] == [
+            *every,
+            (f"epoch {epoch}, validating", 0, 1),
+        ]
+    assert told[-1][0] == "calibrating"
+
+
+@pytest.mark.parametrize("base", [GRAPHS, LINKS])
 def test_patience_ends_a_run(base, run, tmp_path):
     found = run(changed(base, epochs=60, patience=2, schedule="constant", learning_rate=0.1), out=tmp_path)
     values = [epoch["validation"] for epoch in found.history]

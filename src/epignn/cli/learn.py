@@ -153,7 +153,7 @@ def train(
     ):
 
         def follow(epoch: "Epoch") -> None:
-            show(epoch)
+            show.epoch(epoch)
             curve(epoch)
 
         run = train_run(
@@ -165,6 +165,7 @@ def train(
             code=files,
             record=record,
             report=follow,
+            doing=show.doing,
             group=them,
         )
     if as_json:

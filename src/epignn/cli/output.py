@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -29,6 +29,8 @@ INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has stopped, as shells have it."""
 EVERY = 10.0
 """Seconds between two lines on work that goes on, where nobody sees a bar."""
+MOVES = 0.1
+"""Seconds between two moves of a bar that many short steps move."""
 WIDTH = 100
 """Columns of what goes to a file or another program, unless the variable COLUMNS says otherwise."""
 WORD = 24
@@ -276,18 +278,28 @@ def _lines(what: str) -> Callable[[int, int], None]:
     return report
 
 
+class Training(NamedTuple):
+    """Tells of a training that goes on.
+
+    Attributes:
+        epoch: call it after every epoch.
+        doing: call it with what is done meanwhile, how much of it, and all of it.
+    """
+
+    epoch: Callable[["Epoch"], None]
+    doing: Callable[[str, int, int], None]
+
+
 @contextmanager
-def epochs(name: str, metric: str, unit: str) -> Iterator[Callable[["Epoch"], None]]:
-    """Live progress of training: a bar for people, a line an epoch otherwise."""
+def epochs(name: str, metric: str, unit: str) -> Iterator[Training]:
+    """Live progress of training: a bar for people; otherwise a line an epoch, and now and then one within it."""
 
     def text(epoch: "Epoch") -> str:
         reached = "–" if epoch.validation is None else f"{epoch.validation:.4f}"
         return f"loss {epoch.loss:.4f} validation {metric} {reached} {epoch.speed:.0f} {unit}/s"
 
     if not sys.stderr.isatty():
-        yield lambda epoch: say(
-            f"{name} epoch {epoch.number}/{epoch.epochs} {text(epoch)} {epoch.seconds_left:.0f} s left", err=True
-        )
+        yield _training_lines(name, text)
         return
     from rich import progress as bars
 
@@ -295,9 +307,38 @@ def epochs(name: str, metric: str, unit: str) -> Iterator[Callable[["Epoch"], No
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
-        bars.TextColumn("{task.fields[told]}", markup=False),
+        bars.TextColumn("{task.fields[told]}{task.fields[now]}", markup=False),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=_console(err=True)) as bar:
-        line = bar.add_task(shown(name), total=None, told="")
-        yield lambda epoch: bar.update(line, completed=epoch.number, total=epoch.epochs, told=text(epoch))
+        line, moved = bar.add_task(shown(name), total=None, told="", now=""), 0.0
+
+        def after(epoch: "Epoch") -> None:
+            bar.update(line, completed=epoch.number, total=epoch.epochs, told=f"{text(epoch)} ", now="")
+
+        def doing(what: str, done: int, total: int) -> None:
+            nonlocal moved
+            if time.monotonic() - moved >= MOVES:  # a step may take less than a move of the bar
+                moved = time.monotonic()
+                bar.update(line, now=f"{what} {done:,} of {total:,}" if total > 1 else what)
+
+        yield Training(after, doing)
+
+
+def _training_lines(name: str, text: Callable[["Epoch"], str]) -> Training:
+    """A line an epoch, and one of what is done at most every `EVERY` seconds, so that short epochs are silent."""
+    told = time.monotonic()
+
+    def after(epoch: "Epoch") -> None:
+        nonlocal told
+        told = time.monotonic()
+        left = f"{epoch.seconds_left:.0f} s left"
+        say(f"{name} epoch {epoch.number}/{epoch.epochs} {text(epoch)} {left}", err=True)
+
+    def doing(what: str, done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= EVERY:
+            told = time.monotonic()
+            say(f"{name} {what} {done:,} of {total:,}", err=True)
+
+    return Training(after, doing)

@@ -64,7 +64,7 @@ def refine(
             device=device,
             record=record,
             tables=tables,
-            report=show,
+            report=show.epoch,
         )
     learnt = next((path for path in (out / CALCULUS, out / RULES) if path.exists()), None)
     if as_json:

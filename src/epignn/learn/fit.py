@@ -52,6 +52,10 @@ class Epoch:
     seconds_left: float
 
 
+Doing = Callable[[str, int, int], None]
+"""Called with what is done within an epoch, or before the first, how much of it is done, and all of it."""
+
+
 class Diverged(EpignnError):
     """The loss is no longer a number."""
 
@@ -104,6 +108,7 @@ def fit(
     folder: RunFolder | None = None,
     device: torch.device | str = "cpu",
     report: Callable[[Epoch], None] | None = None,
+    doing: Doing | None = None,
     group: Group | None = None,
 ) -> Model:
     """Train a model and return the one of the best validation, the latest among equals.
@@ -116,13 +121,14 @@ def fit(
         folder: where the run is kept; one that was interrupted there goes on.
         device: where the model is trained.
         report: called after every epoch.
+        doing: called after every step.
         group: the processes that train it together; the first of them validates and keeps the run.
 
     Raises:
         Diverged: the loss became infinite or not a number; the folder keeps the last good weights.
     """
     run, them = _Progress(), group or Alone()
-    trainer = _Trainer(make(seed).to(device), objective, config, them)
+    trainer = _Trainer(make(seed).to(device), objective, config, them, doing)
     if folder is not None and (state := folder.load_state()) is not None:
         try:
             run = _Progress(**state["run"], best=state["best"] or None)
@@ -139,10 +145,11 @@ def fit(
             if run.start + 1 == config.starts:
                 break
             run.start, run.epoch, run.reached, run.risen, run.cooled = run.start + 1, 0, -math.inf, 0, 0
-            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config, them)
+            trainer = _Trainer(make(seed + run.start * START).to(device), objective, config, them, doing)
         number = run.start * config.epochs + run.epoch
         clock, cpu = time.perf_counter(), time.process_time()
         loss = trainer.epoch(seed, number)
+        trainer.doing(f"epoch {number + 1}, validating", 0, 1)
         with torch.no_grad():
             reached = them.same(objective.validate(trainer.kept.eval()) if them.rank == 0 else None)
         trainer.kept.train()
@@ -169,11 +176,15 @@ def fit(
 class _Trainer:
     """A model of one start, and what trains it: torch's AdamW, a schedule, and an average of the weights."""
 
-    def __init__(self, model: Model, objective: Objective, config: TrainConfig, group: Group) -> None:
+    def __init__(
+        self, model: Model, objective: Objective, config: TrainConfig, group: Group, doing: Doing | None
+    ) -> None:
         self.model, self.objective, self.config, self.group = model.train(), objective, config, group
+        self.doing: Doing = doing or (lambda what, done, total: None)
         self.steps = math.ceil(len(objective) / config.batch_size)
         self.counts = not any(p.requires_grad for p in model.parameters())
         if not self.counts and type(model).count is not Model.count:
+            self.doing("counting", 0, 1)
             self._counted(0, 0)  # it learns with and without gradients
         parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]
         # One fused call a step; the default, a loop over tensors, takes three times as long for few small ones.
@@ -232,6 +243,7 @@ class _Trainer:
                 self.average.update_parameters(self.model)
             total += loss
             steps += 1
+            self.doing(f"epoch {number + 1}, step", steps, self.steps)
         mean = float(total) / max(steps, 1)
         if not math.isfinite(mean) or not all(torch.isfinite(p).all() for p in self.model.parameters()):
             raise Diverged(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from epignn.learn.checkpoint import (
     save_config,
 )
 from epignn.learn.config import Experiment, model_class
-from epignn.learn.fit import Epoch, fit
+from epignn.learn.fit import Doing, Epoch, fit
 from epignn.learn.group import Alone, Group
 from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.objectives.api import Objective
@@ -121,6 +122,7 @@ def train(
     code: Files = (),
     record: dict[str, Any] | None = None,
     report: Callable[[Epoch], None] | None = None,
+    doing: Doing | None = None,
     group: Group | None = None,
     begin: dict[str, Tensor] | None = None,
 ) -> Run:
@@ -137,6 +139,7 @@ def train(
         code: files whose classes the experiment names.
         record: how it is made, for the folder.
         report: called after every epoch.
+        doing: called after every step, and while the model is calibrated.
         group: the processes that train it together, each of which calls this with the same arguments.
         begin: the weights to begin with; random ones by default.
 
@@ -145,7 +148,7 @@ def train(
     """
     them = group or Alone()
     with nullcontext() if out is None or them.rank else _alone(out):
-        return _train(experiment, objective, seed, out, device, code, record, report, them, begin)
+        return _train(experiment, objective, seed, out, device, code, record, report, doing, them, begin)
 
 
 @contextmanager
@@ -165,6 +168,7 @@ def _train(
     code: Files,
     record: dict[str, Any] | None,
     report: Callable[[Epoch], None] | None,
+    doing: Doing | None,
     group: Group,
     begin: dict[str, Tensor] | None,
 ) -> Run:
@@ -196,10 +200,12 @@ def _train(
         folder=folder,
         device=device_of(device),
         report=keep,
+        doing=doing,
         group=group,
     )
+    calibrating = None if doing is None else partial(doing, "calibrating")
     with torch.no_grad():
-        calibration = objective.calibrate(model) if group.rank == 0 else None
+        calibration = objective.calibrate(model, calibrating) if group.rank == 0 else None
     if out is not None and group.rank == 0:
         history = read_history(out)
         if ran or not (out / CALIBRATION).exists():
