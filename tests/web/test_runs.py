@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 
 from epignn.calculus import load
 from epignn.web.errors import Conflict, NotThere
-from epignn.web.folders import lock, run_folder
+from epignn.web.folders import lock, run_folder, trains
 from epignn.web.limits import Context
 from epignn.web.runs import Runs
 from tests.web.browser import serving
@@ -314,3 +315,30 @@ def test_a_lock_that_names_no_process_stops_none(tmp_path, monkeypatch, told):
         asyncio.run(Runs(Context(root=tmp_path), None, None).stop("a"))
     os.close(held)
     assert not stopped
+
+
+def test_a_run_that_has_to_be_killed_has_ended_when_it_is_said_to_be_stopped(tmp_path, monkeypatch):
+    """It does not hear that it should end, and takes a while to be gone."""
+    folder = tmp_path / "deaf"
+    folder.mkdir()
+    (folder / "request.json").write_text("{}")
+    code = (
+        "import os, pathlib, signal, sys, time\nfrom epignn.web.folders import lock\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nheld = lock(pathlib.Path(sys.argv[1]))\n"
+        "os.write(held, str(os.getpid()).encode())\nprint('locked', flush=True)\ntime.sleep(120)"
+    )
+    monkeypatch.setattr("epignn.web.runs.END", 1.0)
+    kill = os.kill
+
+    def slowly(pid: int, how: int) -> None:
+        threading.Timer(0.6 if how == signal.SIGKILL else 0, kill, (pid, how)).start()
+
+    with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "locked\n"
+            monkeypatch.setattr(os, "kill", slowly)
+            asyncio.run(Runs(Context(root=tmp_path), None, None).stop("deaf"))
+            assert not trains(folder)
+        finally:
+            monkeypatch.undo()
+            process.kill()

@@ -320,7 +320,7 @@ def epochs(name: str, metric: str, unit: str) -> Iterator[Training]:
             nonlocal moved
             if time.monotonic() - moved >= MOVES:  # a step may take less than a move of the bar
                 moved = time.monotonic()
-                bar.update(line, now=f"{what} {done:,} of {total:,}" if total > 1 else what)
+                bar.update(line, now=_so_far(what, done, total))
 
         yield Training(after, doing)
 
@@ -339,6 +339,11 @@ def _training_lines(name: str, text: Callable[["Epoch"], str]) -> Training:
         nonlocal told
         if time.monotonic() - told >= EVERY:
             told = time.monotonic()
-            say(f"{name} {what} {done:,} of {total:,}", err=True)
+            say(f"{name} {_so_far(what, done, total)}", err=True)
 
     return Training(after, doing)
+
+
+def _so_far(what: str, done: int, total: int) -> str:
+    """What is done and how much of it, where it has parts."""
+    return f"{what} {done:,} of {total:,}" if total > 1 else what

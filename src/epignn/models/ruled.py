@@ -80,8 +80,8 @@ class EpiGNNRules(EpiGNN):
 
     def weigh_rules(self, config: RuledConfig) -> None:
         """Take other settings of rules and frequencies; what is learnt and counted stays."""
-        self.config, self.rules.config = config, config.rules
-        self.rules._forget()
+        self.config = config
+        self.rules.weigh(config.rules)
 
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
         """Count the rules."""

@@ -156,6 +156,11 @@ class Rules(Model):
             self._adapted[edges] = Lookup.of(relation, body, confidence[order], self)
         return self._adapted[edges]
 
+    def weigh(self, config: RulesConfig) -> None:
+        """Take other settings of how rules are used; what is counted stays."""
+        self.config = config
+        self._forget()
+
     def _forget(self) -> None:
         """Nothing is looked up in what was counted before."""
         self._lookup = None

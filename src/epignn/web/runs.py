@@ -121,7 +121,7 @@ class Runs:
         """Stop a run; what it has is kept.
 
         Raises:
-            Conflict: it does not train.
+            Conflict: it does not train, or goes on although it was killed.
         """
         folder = known_run(self.context.root, name)
         if not trains(folder):
@@ -130,14 +130,13 @@ class Runs:
         if not PROCESS.fullmatch(told):
             raise Conflict(f"{name} is only just beginning; try again.")
         pid = int(told)
-        with suppress(ProcessLookupError):  # it has just ended
-            os.kill(pid, signal.SIGTERM)  # the process that holds the lock, so that the number is still its own
-            for _ in range(int(END / LOOK)):
-                if not trains(folder):
-                    break
-                await asyncio.sleep(LOOK)
-            else:
-                os.kill(pid, signal.SIGKILL)
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(pid, how)  # the process that holds the lock, so that the number is still its own
+            if await _ended(folder):
+                break
+        else:
+            raise Conflict(f"{name} was killed, and has not ended yet; try again.")
         if name in self._watched:
             await self._watched[name]
 
@@ -264,6 +263,15 @@ class Runs:
                 yield ": still training\n\n"
             await asyncio.sleep(LOOK)
             quiet += LOOK
+
+
+async def _ended(folder: Path) -> bool:
+    """Whether a run ends within `END` seconds."""
+    for _ in range(int(END / LOOK)):
+        if not trains(folder):
+            return True
+        await asyncio.sleep(LOOK)
+    return not trains(folder)
 
 
 def _same(before: dict[str, Any] | None, now: dict[str, Any]) -> bool:
