@@ -82,7 +82,10 @@ def follow(
 
 
 def alternatives(edges: Edges, relations: int) -> Ints:
-    """(E): of how many edges of its relation, from where it begins, each is one when it is walked backwards."""
+    """(E): how many edges of the same relation lead into the entity that each leads into.
+
+    Walks go along inverses: there, they are the edges among which a walker of that relation chooses.
+    """
     target = np.repeat(np.arange(len(edges.offset) - 1), np.diff(edges.offset))
     _, place, count = np.unique(target * relations + edges.label, return_inverse=True, return_counts=True)
     found: Ints = count[place].astype(np.int32)
