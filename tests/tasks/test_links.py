@@ -91,6 +91,17 @@ def test_a_new_graph_judges_by_its_own_facts(tmp_path):
         assert len(judge.valid) and not len(judge.test)
 
 
+def test_a_new_graph_may_share_entities_but_no_facts(tmp_path):
+    """The two graphs of WN18RR v3 share eight entities."""
+    own = folder(tmp_path, train="a r b\nb r c\nc r d\n", valid="a r c\n")
+    facts = "".join(f"b{n} r b{(n + 1) % 15}\n" for n in range(15))
+    folder(tmp_path, "own_ind", train=facts + "a r b0\nb r b0\n")
+    assert len(replace(task_of(str(own)), holdout="asked").split(0).judged) == 10
+    (tmp_path / "own_ind" / "train.txt").write_text(facts + "b r c\n")
+    with pytest.raises(BadArgument, match="shares facts .* \\(1 of 16\\)"):
+        replace(task_of(str(own)), holdout="asked").split(0)
+
+
 def test_the_graph_that_is_learnt_cannot_judge_by_its_own_facts(tmp_path):
     own = folder(tmp_path, train="a r b\nb r c\n", valid="a r c\n")
     with pytest.raises(BadArgument, match="choose holdout = 'triples'"):

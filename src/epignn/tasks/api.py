@@ -218,11 +218,17 @@ class LinkTask(Task):
 
 
 def _new_graph(links: Links) -> Graph:
-    """The graph that is asked, with the relations that are learnt; its entities must be new."""
+    """The graph that is asked, with the relations that are learnt; its facts must be new."""
     graph, relations = links.test.graph, links.train.graph.relations
-    if set(graph.entities) & set(links.train.graph.entities):
+    if shared := _named_facts(graph) & _named_facts(links.train.graph):
         raise BadArgument(
-            "the graph that is asked shares entities with the graph that is learnt from, so that its facts judge "
-            "nothing; choose holdout = 'triples'."
+            f"the graph that is asked shares facts with the graph that is learnt from ({len(shared):,} of "
+            f"{len(graph.facts):,}), so that they judge nothing; choose holdout = 'triples'."
         )
     return Graph(graph.entities, relations, graph.facts[graph.facts[:, 1] < len(relations)])
+
+
+def _named_facts(graph: Graph) -> set[tuple[str, str, str]]:
+    """Facts by the names of what is in them, which graphs share, as they share no numbers."""
+    names, relations = graph.entities, graph.relations
+    return {(names[head], relations[relation], names[tail]) for head, relation, tail in graph.facts.tolist()}
