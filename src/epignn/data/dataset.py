@@ -213,6 +213,16 @@ def offsets(count: NDArray[Any]) -> Offsets:
     return result
 
 
+def spans(begin: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
+    """The numbers of several runs, one run after the other, each from where it begins.
+
+    >>> spans(np.array([5, 9, 0]), np.array([2, 0, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    before = offsets(count)
+    return np.repeat(begin - before[:-1], count) + np.arange(before[-1])
+
+
 def _as_index(indices: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     array = np.asarray(indices)
     return array.astype(np.intp) if array.size == 0 and array.dtype != np.bool_ else array

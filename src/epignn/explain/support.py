@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Graph
 from epignn.models.epignn import EpiGNN, apply, log_likelihood, right_matrices
 
@@ -97,7 +98,7 @@ class PathFinder:
         last = walks[:, -1]
         counts = edges.offset[last + 1] - edges.offset[last]
         walk = np.repeat(np.arange(len(walks)), counts)
-        edge = np.repeat(edges.offset[last] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        edge = spans(edges.offset[last], counts)
         target = edges.source[edge].astype(np.int64)  # an edge into `last`; its inverse leads out of it
         label = (edges.label[edge].astype(np.int64) + relations) % (2 * relations)
         keep = (to_tail[target] <= left) & ~(walks[walk] == target[:, None]).any(1)

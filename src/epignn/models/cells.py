@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.data.dataset import offsets
+from epignn.data.dataset import offsets, spans
 from epignn.models.pairs import PairBatch
 
 Bools = NDArray[np.bool_]
@@ -99,7 +99,7 @@ class Cells:
         made, query = batch.rounds[1], batch.query.numpy()
         sets, offset = self.close(batch), made.offset.numpy()
         count = np.diff(offset)[query]
-        at = np.repeat(offset[query] - offsets(count)[:-1], count) + np.arange(count.sum())
+        at = spans(offset[query], count)
         left, right = sets[made.left.numpy()[at]], sets[made.right.numpy()[at]]
         within, graph = np.arange(len(query)), np.repeat(np.arange(len(query)), count)
         said = votes(within, offsets(count), self.compose(left, right), len(self)) / np.maximum(count, 1)[:, None]
@@ -122,7 +122,7 @@ def _mean(left: Masks, right: Masks, share: Floats) -> Floats:
 def votes(chosen: Longs, offset: NDArray[np.integer], messages: Masks, relations: int) -> Longs:
     """(N, R): how many of the messages for each of the chosen sets allow each relation."""
     count = np.diff(offset)[chosen]
-    at = np.repeat(offset[chosen] - offsets(count)[:-1], count) + np.arange(count.sum())
+    at = spans(offset[chosen], count)
     found = np.zeros((len(chosen), relations), dtype=np.int64)
     some = np.flatnonzero(count)
     if len(some):

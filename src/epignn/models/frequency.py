@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from epignn.data.graph import Edges, Graph, Ints
 from epignn.models.links import Questions
+from epignn.models.listed import Listed, Longs
 
-Longs = NDArray[np.int64]
 UNKNOWN = 3.0
 """Facts that every entity is given to begin with: few facts more or less then say little."""
 
@@ -65,15 +65,13 @@ class RelationFrequency:
     chunk = 1
 
     def __init__(self, graph: Graph) -> None:
-        self.nodes, self.counts = len(graph.entities), Counts.of(_kinds(graph.edges))
+        self.nodes = len(graph.entities)
+        kind, number = np.unique(_kinds(graph.edges), return_counts=True)
+        self.counts = Listed.of(kind, number, 2 * len(graph.relations), self.nodes)
 
     def prepare(self, heads: Ints) -> None:
         """Nothing depends on heads."""
 
     def __call__(self, head: int, relations: Ints) -> NDArray[np.float32]:
         """(Q, V): the counts."""
-        found = np.zeros((len(relations), self.nodes), dtype=np.float32)
-        for row, relation in zip(found, relations.tolist(), strict=True):
-            own = slice(*np.searchsorted(self.counts.kind, [relation * self.nodes, (relation + 1) * self.nodes]))
-            row[self.counts.kind[own] % self.nodes] = self.counts.number[own]
-        return found
+        return self.counts.table(relations, self.nodes)

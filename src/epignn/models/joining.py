@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Edges, Ints
 from epignn.kernels import Backend, kernels
 from epignn.models.compiled import pointers, precision
@@ -43,7 +44,7 @@ class Incoming:
         self.place[order] = np.arange(len(order), dtype=np.int32)
         self.count = count[order]
         self.offset = np.concatenate([[0], np.cumsum(self.count)]).astype(np.int32)
-        edge = np.repeat(edges.offset[order] - self.offset[:-1], self.count) + np.arange(self.offset[-1])
+        edge = spans(edges.offset[order], self.count)
         self.source, self.label = self.place[edges.source[edge]], edges.label[edge].astype(np.int32)
         self.device = torch.device(device)
         self.native = kernels(backend) if self.device.type == "cpu" else None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Edges, Graph, Ints
 
 
@@ -137,8 +138,7 @@ class Questions:
         heads, number = self.heads, np.arange(len(place))
         first = heads.left_out_offset[place]
         count = heads.left_out_offset[place + 1] - first
-        before = np.cumsum(count) - count
-        left_out = heads.left_out[np.repeat(first - before, count) + np.arange(count.sum())]
+        left_out = heads.left_out[spans(first, count)]
         stays = np.ones((len(place), len(self.edges.source)), dtype=bool)
         stays[np.repeat(number, count), left_out] = False
         return stays

@@ -9,6 +9,7 @@ entities alone. What is not followed has the state that it would have if there w
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Edges, Ints
 from epignn.errors import BadArgument
 
@@ -46,8 +47,7 @@ class Pruning:
         offset = self._edges.offset
         first = offset[there].astype(np.int64)
         count = offset[there + 1] - first
-        before = np.cumsum(count) - count
-        edge = np.repeat(first - before, count) + np.arange(count.sum())  # edges into an entity lead out of it, too
+        edge = spans(first, count)  # edges into an entity lead out of it, too
         each = np.repeat(chance / np.maximum(count, 1), count)
         found: NDArray[np.float64] = np.bincount(self._edges.source[edge], each, self.nodes).astype(np.float64)
         return found

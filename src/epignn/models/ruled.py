@@ -3,6 +3,7 @@
 The EpiGNN and the rules are learnt from the same graph, each alone; only their scores meet.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from epignn.models.api import Model, Scorer, Scores
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.models.frequency import RelationFrequency, frequencies, likelier
 from epignn.models.links import Questions
-from epignn.models.rules import Rules, RulesConfig
+from epignn.models.rules import Rules, RulesConfig, RuleScorer
 
 NO_RULE = 1e-3
 """The confidence that stands for none, where no rule leads to an entity."""
@@ -108,9 +109,9 @@ class EpiGNNRules(EpiGNN):
 
 
 class RuledScorer:
-    """The scores of all three."""
+    """The scores of all three. Rules and frequencies say something of few entities, so only those are looked at."""
 
-    def __init__(self, passes: Scorer, rules: Scorer, graph: Graph, config: RuledConfig) -> None:
+    def __init__(self, passes: Scorer, rules: RuleScorer, graph: Graph, config: RuledConfig) -> None:
         self.passes, self.rules, self.often, self.chunk = passes, rules, RelationFrequency(graph), passes.chunk
         self.trust, self.frequency = config.trust, config.frequency
 
@@ -120,7 +121,9 @@ class RuledScorer:
 
     def __call__(self, head: int, relations: Ints) -> Scores:
         """(Q, V): see `Scorer`."""
-        rules = self.trust * np.log(self.rules(head, relations) + NO_RULE)
-        often = self.frequency * likelier(self.often(head, relations))
-        scores: Scores = self.passes(head, relations) + rules + often
+        scores: Scores = self.passes(head, relations) + np.float32(self.trust * math.log(NO_RULE))
+        row, entity, sure = self.rules.reached(head, relations).asked(relations)
+        scores[row, entity] += self.trust * np.log1p(sure / NO_RULE)
+        row, entity, count = self.often.counts.asked(relations)
+        scores[row, entity] += self.frequency * likelier(count)
         return scores

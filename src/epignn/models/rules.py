@@ -17,10 +17,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Edges, Graph, Ints
 from epignn.errors import BadArgument
-from epignn.models.api import Model, ModelConfig, Scorer, Scores
+from epignn.models.api import Model, ModelConfig, Scores
 from epignn.models.links import Questions
+from epignn.models.listed import Listed
 from epignn.models.tally import FROM_ONE, Floats, Longs, Walks, added, alternatives, among, follow, summed, tally
 
 NEXT_BEST = 1e-3
@@ -151,9 +153,7 @@ class Rules(Model):
             rule, held = added([(body * self.relations + relation, held), (here.rule, here.held)])
             bodies, seen = added([(own, seen[first]), (here.body, here.seen)])
             confidence = held / (seen[np.searchsorted(bodies, rule // self.relations)] + self.config.unseen)
-            order = np.lexsort((rule, rule % self.relations))
-            relation, body = rule[order] % self.relations, rule[order] // self.relations
-            self._adapted[edges] = Lookup.of(relation, body, confidence[order], self)
+            self._adapted[edges] = Lookup.of(rule % self.relations, rule // self.relations, confidence, self)
         return self._adapted[edges]
 
     def weigh(self, config: RulesConfig) -> None:
@@ -180,7 +180,7 @@ class Rules(Model):
         found = scores[pass_of[:, None], questions.candidate]
         return torch.from_numpy(found).to(self.device, torch.get_default_dtype())
 
-    def scorer(self, graph: Graph) -> Scorer:
+    def scorer(self, graph: Graph) -> "RuleScorer":
         """All entities of a graph; the walks of a head answer all its questions."""
         return RuleScorer(self, graph.edges)
 
@@ -190,47 +190,61 @@ class Lookup:
     """Rules as they are looked up.
 
     Attributes:
-        offset: (R + 1) where the rules of each relation begin.
-        body, confidence: of every rule, those of one relation together, in the order of their bodies.
+        known: (M) their bodies, in order.
+        offset: (M + 1) where the rules of each body begin.
+        relation, confidence: (N) of every rule, those of one body together.
         prefix: every body and every beginning of one, in order.
+        relations: how many there are, with inverses.
         aggregate: see `RulesConfig`.
     """
 
-    offset: NDArray[np.intp]
-    body: Longs
+    known: Longs
+    offset: Longs
+    relation: Longs
     confidence: Floats
     prefix: Longs
+    relations: int
     aggregate: str
 
     @classmethod
     def of(cls, relation: Longs, body: Longs, confidence: Floats, rules: Rules) -> "Lookup":
-        """Rules in the order of their relations and bodies."""
-        part, base = np.unique(body), rules.relations + 1
-        prefixes = [part]
+        """Rules (N) in any order."""
+        order = np.argsort(body, kind="stable")
+        known, first = np.unique(body[order], return_index=True)
+        part, base, prefixes = known, rules.relations + 1, [known]
         while len(part := np.unique(part // base)) and part[-1]:
             prefixes.append(part)
-        offset = np.searchsorted(relation, np.arange(rules.relations + 1))
-        return cls(offset, body, confidence, np.unique(np.concatenate(prefixes)), rules.config.aggregate)
+        prefix, offset = np.unique(np.concatenate(prefixes)), np.append(first, len(body))
+        made = relation[order], confidence[order], prefix, rules.relations, rules.config.aggregate
+        return cls(known, offset, *made)
 
-    def score(self, relation: int, body: Longs, end: Longs, weight: Floats, nodes: int) -> Floats:
-        """(V): the scores of entities that paths of some bodies (N) reach (N), as answers to one relation.
+    def score(self, relations: NDArray[np.integer], body: Longs, end: Longs, weight: Floats, nodes: int) -> Listed:
+        """The scores of entities that paths of some bodies (N) reach (N), as answers to some relations.
 
         The confidence of a rule counts as much as the weight (N) says of where it leads.
         """
-        rules = slice(self.offset[relation], self.offset[relation + 1])
-        known = self.body[rules]
-        use = among(body, known)
-        confidence, end = self.confidence[rules][np.searchsorted(known, body[use])] * weight[use], end[use]
+        use = among(body, self.known)
+        place = np.searchsorted(self.known, body[use])
+        begin = self.offset[place]
+        count = self.offset[place + 1] - begin
+        rule, end, weight = spans(begin, count), np.repeat(end[use], count), np.repeat(weight[use], count)
+        asked = np.zeros(self.relations, dtype=bool)
+        asked[relations] = True
+        kept = asked[self.relation[rule]]
+        kind = self.relation[rule[kept]] * nodes + end[kept]
+        return Listed.of(*self._joined(kind, self.confidence[rule[kept]] * weight[kept]), self.relations, nodes)
+
+    def _joined(self, kind: Longs, confidence: Floats) -> tuple[Longs, Floats]:
+        """Relations and entities that rules say something of, each once, in order, and what the rules come to."""
         if self.aggregate == "noisy-or":
-            return np.bincount(end, -np.log1p(-confidence), minlength=nodes).astype(np.float64)
-        order = np.lexsort((-confidence, end))
-        confidence, end = confidence[order], end[order]
-        best = np.append(True, end[1:] != end[:-1])[: len(end)]
-        second = np.append(False, best[:-1])[: len(end)] & ~best
-        scores = np.zeros(nodes)
-        scores[end[best]] = confidence[best]
-        scores[end[second]] += NEXT_BEST * confidence[second]
-        return scores
+            (kind,), score = summed((kind,), -np.log1p(-confidence))
+            return kind, score
+        order = np.lexsort((-confidence, kind))
+        kind, confidence = kind[order], confidence[order]
+        best = np.flatnonzero(np.diff(kind, prepend=-1))
+        score, several = confidence[best], np.diff(np.append(best, len(kind))) > 1
+        score[several] += NEXT_BEST * confidence[best[several] + 1]
+        return kind[best], score
 
 
 class RuleScorer:
@@ -247,14 +261,16 @@ class RuleScorer:
     def prepare(self, heads: Ints) -> None:
         """Nothing is shared between heads."""
 
-    def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
-        """(Q, V): see `Scorer`."""
+    def reached(self, head: int, relations: NDArray[np.integer]) -> Listed:
+        """The scores of all entities that a rule leads to from a head, for some relations."""
         start, prefix = np.array([head], dtype=np.int64), self.lookup.prefix
         walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_ONE, self.alike)
         (body, end), chance = _reached(walked)
-        weight = chance**self.spread
-        scores = [self.lookup.score(int(relation), body, end, weight, self.nodes) for relation in relations]
-        return np.array(scores, dtype=np.float32).reshape(len(relations), self.nodes)
+        return self.lookup.score(relations, body, end, chance**self.spread, self.nodes)
+
+    def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
+        """(Q, V): see `Scorer`."""
+        return self.reached(head, relations).table(relations, self.nodes)
 
 
 def _reached(walks: Iterable[Walks]) -> tuple[list[Longs], Floats]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epignn.data.dataset import offsets
+from epignn.data.dataset import spans
 from epignn.data.graph import Edges, Ints
 
 Longs = NDArray[np.int64]
@@ -67,7 +67,7 @@ def follow(
         if most is not None and count.sum() > most:
             return
         row = np.repeat(np.arange(len(end)), count)
-        edge = np.repeat(edges.offset[end] - offsets(count)[:-1], count) + np.arange(len(row))
+        edge = spans(edges.offset[end], count)
         # What leads into an entity leads, as its inverse, out of it.
         label = (edges.label[edge] + relations // 2) % relations
         body = walks.body[row] * (relations + 1) + label + 1
@@ -192,8 +192,8 @@ def tally(edges: Edges, relations: int, hops: int, most: int, seed: int) -> Tall
             ends = starts[first].astype(np.int64) * nodes + end
             begin, stop = np.searchsorted(pair, ends), np.searchsorted(pair, ends, side="right")
             many = stop - begin
-            which = np.repeat(begin - offsets(many)[:-1], many) + np.arange(many.sum())
-            counted.append(_runs(np.sort(np.repeat(body, many) * relations + label[which])))
+            here = label[spans(begin, many)]
+            counted.append(_runs(np.sort(np.repeat(body, many) * relations + here)))
     rule, held = added(counted)
     says = rule // relations != rule % relations + 1  # r ← r says nothing
     return Tally(rule[says], held[says], *added(bodies))

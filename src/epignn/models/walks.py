@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.data.dataset import Dataset, offsets
+from epignn.data.dataset import Dataset, offsets, spans
 from epignn.data.reach import FAR, distances, refuse_unreachable
 from epignn.data.stream import mix
 from epignn.errors import BadArgument
@@ -113,7 +113,7 @@ def walks(data: Dataset, most: int = 1) -> Walks:
         graph, visited, relation, here = (part[~arrived] for part in (graph, visited, relation, here))
         fan = np.where(count[graph] < most, first[here + 1] - first[here], 0)
         path = np.repeat(np.arange(len(graph)), fan)
-        edge = order[np.repeat(first[here] - offsets(fan)[:-1], fan) + np.arange(len(path))]
+        edge = order[spans(first[here], fan)]
         target = whole.target[edge]
         fresh = np.flatnonzero((visited[path] != target[:, None]).all(1))
         fresh = fresh[_nearest(graph[path[fresh]], behind[target[fresh]], followed)]
