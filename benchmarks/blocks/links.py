@@ -63,12 +63,14 @@ def kgc_sentence(results: Results) -> str:
             seconds, memory = (max(run[key] for run in here) for key in ("training_cpu_seconds", "peak_mb"))
             told.append(f"{split} {seconds:.0f} s ({here[0]['epochs']} epochs, {memory:,} MB)")
     record = results.bench("links")
-    scored = record["figures"]["fb237:v4"]
+    scored, preset = (record["figures"][f"fb237:v4, {which}"] for which in ("dim 128", "preset"))
     return (
         f"Training takes, of one core and at most: {', '.join(told)}. "
-        f"Scoring all entities for all relations of {scored['heads']:,} heads of fb237:v4 takes "
-        f"{scored['score_seconds']:.1f} s and {scored['score_peak_mb']:.0f} MB, "
-        f"in chunks of {scored['chunk']} heads."
+        f"Passes of dim {scored['dim']} that score all entities for all relations of {scored['heads']:,} heads of "
+        f"fb237:v4 take {scored['score_seconds']:.1f} s of one core, {scored['score_seconds_all_cores']:.1f} s on "
+        f"{record['cores']} cores, and {scored['score_peak_mb']:.0f} MB, in chunks of {scored['chunk']} heads; "
+        f"with the rules and frequencies of its preset {preset['score_seconds']:.1f} s and "
+        f"{preset['score_seconds_all_cores']:.1f} s."
     )
 
 
@@ -92,26 +94,30 @@ GROWTH = {"seconds": ".2f", "peak_mb": ".0f"}
 
 
 def kgc_kernel(results: Results) -> str:
-    """How near the passes are to what the machine can do, and how long an epoch takes."""
+    """How near the passes are to what the machine can do, and what they take on one core and on all, by width."""
     record = results.bench("links")
     columns = ["dim", "GFLOP a head", "forward, GFLOP/s", "matrix product, GFLOP/s", "gradient / forward"]
-    columns += ["training, s a head", "MB", "scoring 1,000 heads, s", "MB"]
-    lines = [
-        [
-            f"{row['dim']}",
-            f"{row['gflop_a_head']:.2f}",
-            f"{row['forward_gflops_per_second']:.0f}",
-            f"{row['product_gflops_per_second']:.0f}",
-            f"{row['gradient_over_forward']:.1f}",
-            f"{row['train_seconds'] / row['trained']:.4f}",
-            f"{row['train_peak_mb']:.0f}",
-            f"{row['score_seconds']:.1f}",
-            f"{row['score_peak_mb']:.0f}",
-        ]
-        for name, row in record["figures"].items()
-        if name.startswith("fb237:v4")
-    ]
+    columns += ["training 1,000 heads, s", f"on {record['cores']} cores", "MB"]
+    columns += ["scoring 1,000 heads, s", f"on {record['cores']} cores", "MB"]
+    lines = []
+    for name, row in record["figures"].items():
+        if not name.startswith("fb237:v4, dim"):
+            continue
+        trained = [1000 * row[f"train_seconds{cores}"] / row["trained"] for cores in ("", "_all_cores")]
+        scored = [1000 * row[f"score_seconds{cores}"] / row["heads"] for cores in ("", "_all_cores")]
+        kernel = [f"{row[key]:{form}}" for key, form in KERNEL.items()]
+        memory = [f"{row[f'{part}_peak_mb']:.0f}" for part in ("train", "score")]
+        seconds = [[f"{value:.1f}" for value in part] for part in (trained, scored)]
+        lines.append([f"{row['dim']}", *kernel, *seconds[0], memory[0], *seconds[1], memory[1]])
     return markdown(columns, lines) + "\n\n" + machine(record)
+
+
+KERNEL = {
+    "gflop_a_head": ".2f",
+    "forward_gflops_per_second": ".0f",
+    "product_gflops_per_second": ".0f",
+    "gradient_over_forward": ".1f",
+}
 
 
 def recipe_table(family: str) -> Callable[[Results], str]:
