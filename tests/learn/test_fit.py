@@ -18,6 +18,7 @@ from epignn.learn.objectives.classify import Classify, ClassifyConfig
 from epignn.learn.objectives.rank import Rank
 from epignn.learn.run import train
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
+from epignn.models.ruled import RuledConfig
 from epignn.tasks.star import Star, generated
 from tests import links
 
@@ -30,6 +31,7 @@ GRAPHS = Experiment(
     training=TrainConfig(epochs=6, batch_size=32, schedule="one_cycle", decay=0.01),
 )
 LINKS = links.experiment(schedule="one_cycle")
+RULED = replace(LINKS, model=RuledConfig(dim=16, facets=4, rounds=3))
 SIDE = links.family(0)
 
 
@@ -87,6 +89,7 @@ def kill_after(epochs):
         (LINKS, {"epochs": 3, "starts": 2, "schedule": "constant"}),
         (LINKS, {"patience": 1, "schedule": "plateau", "learning_rate": 0.001}),
         (replace(LINKS, objective=replace(LINKS.objective, loss="margin", thin=0.5)), {}),
+        (RULED, {"average": 0.9}),
     ],
 )
 def test_a_killed_run_resumes_to_the_same_bits(killed, base, settings, run, tmp_path):
@@ -111,6 +114,15 @@ def test_a_killed_run_resumes_to_the_same_bits(killed, base, settings, run, tmp_
     states = [load_nested(tmp_path / name / STATE) for name in ("whole", "killed")]
     assert states[0]["run"] == states[1]["run"]
     assert (tmp_path / "whole" / CALIBRATION).read_text() == (tmp_path / "killed" / CALIBRATION).read_text()
+
+
+def test_a_run_that_resumes_does_not_count_again(run, tmp_path):
+    told: list[str] = []
+    with pytest.raises(Killed):
+        run(RULED, out=tmp_path, report=kill_after(2), doing=lambda what, *_: told.append(what))
+    assert told.count("counting") == 1
+    run(RULED, out=tmp_path, doing=lambda what, *_: told.append(what))
+    assert told.count("counting") == 1
 
 
 @pytest.mark.parametrize("base", [GRAPHS, LINKS])

@@ -98,7 +98,7 @@ def test_a_new_graph_may_share_entities_but_no_facts(tmp_path):
     folder(tmp_path, "own_ind", train=facts + "a r b0\nb r b0\n")
     assert len(replace(task_of(str(own)), holdout="asked").split(0).judged) == 10
     (tmp_path / "own_ind" / "train.txt").write_text(facts + "b r c\n")
-    with pytest.raises(BadArgument, match="shares facts .* \\(1 of 16\\)"):
+    with pytest.raises(BadArgument, match=r"shares facts .* \(1 of 16\)"):
         replace(task_of(str(own)), holdout="asked").split(0)
 
 

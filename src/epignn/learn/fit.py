@@ -128,8 +128,9 @@ def fit(
         Diverged: the loss became infinite or not a number; the folder keeps the last good weights.
     """
     run, them = _Progress(), group or Alone()
-    trainer = _Trainer(make(seed).to(device), objective, config, them, doing)
-    if folder is not None and (state := folder.load_state()) is not None:
+    state = None if folder is None else folder.load_state()
+    trainer = _Trainer(make(seed).to(device), objective, config, them, doing, resumed=state is not None)
+    if folder is not None and state is not None:
         try:
             run = _Progress(**state["run"], best=state["best"] or None)
             trainer.load(state)
@@ -177,13 +178,19 @@ class _Trainer:
     """A model of one start, and what trains it: torch's AdamW, a schedule, and an average of the weights."""
 
     def __init__(
-        self, model: Model, objective: Objective, config: TrainConfig, group: Group, doing: Doing | None
+        self,
+        model: Model,
+        objective: Objective,
+        config: TrainConfig,
+        group: Group,
+        doing: Doing | None,
+        resumed: bool = False,
     ) -> None:
         self.model, self.objective, self.config, self.group = model.train(), objective, config, group
         self.doing: Doing = doing or (lambda what, done, total: None)
         self.steps = math.ceil(len(objective) / config.batch_size)
         self.counts = not any(p.requires_grad for p in model.parameters())
-        if not self.counts and type(model).count is not Model.count:
+        if not self.counts and type(model).count is not Model.count and not resumed:  # what was counted is kept
             self.doing("counting", 0, 1)
             self._counted(0, 0)  # it learns with and without gradients
         parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]

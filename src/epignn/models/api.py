@@ -92,7 +92,7 @@ class Model(nn.Module):
     authors. What differs for some data has a key of its own, `rank fb237` or `rank fb237:v1`, and is added. Where
     none is given for an objective, the experiment's own settings stand."""
     grown: ClassVar[tuple[str, ...]] = ()
-    """Names of buffers whose size the training data decide."""
+    """Names of buffers, its own and those of its parts, whose size the training data decide."""
 
     def __init__(self, relations: int, config: Any) -> None:
         super().__init__()
@@ -139,12 +139,13 @@ class Model(nn.Module):
         """
         raise BadArgument(f"{type(self).__name__} has nothing to train: no parameters, and no method `count`.")
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **options: Any) -> Any:
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any, **options: Any) -> None:
         """As torch's; buffers that have grown take the size of what is loaded."""
         for name in self.grown:
-            part, _, buffer = name.rpartition(".")
-            setattr(self.get_submodule(part), buffer, torch.empty_like(state_dict[name]))
-        return super().load_state_dict(state_dict, *args, **options)
+            found = state_dict.get(f"{prefix}{name}")
+            if name in self._buffers and found is not None:  # those of a part are the part's to load
+                setattr(self, name, torch.empty_like(found))
+        super()._load_from_state_dict(state_dict, prefix, *args, **options)
 
     def forward(self, batch: Any) -> Tensor:
         """The scores of a batch."""
