@@ -6,7 +6,8 @@ import pytest
 from epignn.errors import BadArgument
 from epignn.learn.config import load_experiment
 from epignn.models.api import build
-from epignn.models.redgnn import REDGNN, REDGNNConfig, walk
+from epignn.models.redgnn import REDGNN, REDGNNConfig
+from epignn.models.walked import walk
 from tests.conftest import random_graph
 
 pytestmark = pytest.mark.numeric

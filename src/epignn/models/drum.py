@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from epignn.errors import BadArgument
 from epignn.models.api import ModelConfig
-from epignn.models.neural_lp import Matrices, RuleNetwork, at_heads, normed, vectors_of_relations
+from epignn.models.neural_lp import RuleNetwork, at_heads, moved, vectors_of_relations
+from epignn.models.walked import Walked
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,19 @@ class DRUM(RuleNetwork):
         nn.init.normal_(self.attention.weight)
         nn.init.zeros_(self.attention.bias)
 
-    def taken(self, edges: int, nodes: int) -> int:
-        """The bytes that a pass keeps for its gradient."""
-        return int(self.config.ranks) * super().taken(edges, nodes)
+    @property
+    def taken(self) -> int:
+        """The bytes that an edge keeps for its gradient."""
+        return int(self.config.ranks) * super().taken
 
-    def weights(self, matrices: Matrices, heads: Tensor, asked: Tensor) -> Tensor:
-        """(V, P): see `RuleNetwork.weights`."""
+    def weights(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
+        """(N): see `RuleNetwork.weights`."""
         words = self.query(asked).expand(self.config.hops, -1, -1)
         found = []
         for recurrent in self.recurrent:
             attention_TPR = self.attention(recurrent(words)[0]).double().softmax(2)
-            weight = at_heads(matrices, heads)
-            for attention in attention_TPR:
-                still = weight * attention[:, -1]
-                weight = normed(matrices.step(weight, attention[:, :-1]) + still)
+            weight = at_heads(asked)
+            for attention, step in zip(attention_TPR, walked, strict=True):
+                weight = moved(weight, attention, step, nodes)
             found.append(weight)
         return torch.stack(found).sum(0)

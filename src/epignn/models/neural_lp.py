@@ -1,21 +1,19 @@
 """Neural LP (Yang, Yang and Cohen, 2017): rules as attention over the matrices of relations, step by step.
 
-Axes are named P passes (one for every head and relation that is asked), V entities, E edges, R relations with their
-inverses, T steps, H components of a recurrent state, Q questions, C candidates.
+Axes as in `walked`; R relations with their inverses, T steps, H components of a recurrent state.
 """
 
+import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from epignn.errors import BadArgument
-from epignn.models.api import Model, ModelConfig
-from epignn.models.links import Questions
-from epignn.models.memory import compute, parts
+from epignn.models.api import ModelConfig
+from epignn.models.walked import Walked, WalkingModel
 
 SMALLEST = 1e-20
 """Of weights of entities, where logarithms and quotients are cut off. Their gradients exceed single precision, so
@@ -40,40 +38,26 @@ class NeuralLPConfig(ModelConfig):
             raise BadArgument(f"width and hops must be 1 or more, not {self.width} and {self.hops}.")
 
 
-class Matrices(NamedTuple):
-    """The matrices of all relations, as edges.
+def moved(weight: Tensor, attention_PR: Tensor, step: Walked, nodes: int) -> Tensor:
+    """(N after): the shares of entities after a step along relations of some attention, of sum 1 in each pass.
 
-    Attributes:
-        source, target, label: (E) the edges; inverses are among them.
-        stays: (E, P) 1 where a pass may use an edge, 0 where not; None if all may use all.
-        nodes: how many entities there are.
+    They are 0 where nothing is reached.
+
+    Args:
+        weight: (N before) the share of each entity before it.
+        attention_PR: of every relation, and last of standing still.
+        step: the edges that passes may walk.
+        nodes: how many entities the graph has.
     """
-
-    source: Tensor
-    target: Tensor
-    label: Tensor
-    stays: Tensor | None
-    nodes: int
-
-    def step(self, weight_VP: Tensor, attention_PR: Tensor) -> Tensor:
-        """(V, P): ∑_r a_r M_r x, normed: the share of each entity after one step along relations of some attention.
-
-        Args:
-            weight_VP: the share of each entity before it.
-            attention_PR: of every relation.
-        """
-        moved = weight_VP.index_select(0, self.source) * attention_PR.T.index_select(0, self.label)
-        if self.stays is not None:
-            moved = moved * self.stays
-        return torch.zeros_like(weight_VP).index_add(0, self.target, moved)
+    edge = step.of_pass * attention_PR.shape[1] + step.label
+    along = weight.index_select(0, step.source) * attention_PR.reshape(-1).index_select(0, edge)
+    after = weight.new_zeros(len(step.reached)).index_add(0, step.target, along)
+    of_pass = step.reached // nodes
+    total = weight.new_zeros(len(attention_PR)).index_add(0, of_pass, after)
+    return after / total.clamp_min(SMALLEST).index_select(0, of_pass)
 
 
-def normed(weight_VP: Tensor) -> Tensor:
-    """The same shares with the sum 1 in each pass, or 0 where nothing is reached."""
-    return weight_VP / weight_VP.sum(0).clamp_min(SMALLEST)
-
-
-class RuleNetwork(Model):
+class RuleNetwork(WalkingModel):
     """What Neural LP and DRUM share: a pass gives each entity the weight of the rules that lead to it.
 
     The score is the logarithm of that weight.
@@ -95,41 +79,30 @@ class RuleNetwork(Model):
         }
     )
 
-    def rank(self, questions: Questions) -> Tensor:
-        """(Q, C): scores of candidates; a pass for every head and relation that is asked."""
-        edges, nodes = questions.edges, len(questions.edges.offset) - 1
-        place, relation, pass_of = questions.passes()
-        target = np.repeat(np.arange(nodes), np.diff(edges.offset))
-        source, to, label = (
-            torch.from_numpy(part.astype(np.int64)).to(self.device) for part in (edges.source, target, edges.label)
-        )
-        stays = None
-        if len(questions.heads.left_out):
-            stays = torch.from_numpy(questions.open_edges(place).T).to(self.device, torch.float64)
-        heads = torch.from_numpy(questions.heads.head[place].astype(np.int64)).to(self.device)
-        asked, found = torch.from_numpy(relation).to(self.device), []
-        for first, last, kept in parts(torch.full((len(place),), self.taken(len(edges.source), nodes))):
-            own = None if stays is None else stays[:, first:last]
-            matrices = Matrices(source, to, label, own, nodes)
-            found.append(compute(kept, self.weights, matrices, heads[first:last], asked[first:last]))
-        scores = torch.cat(found, 1).clamp_min(SMALLEST).log().to(self.attention.weight.dtype)
-        candidate, number = (torch.from_numpy(part).to(self.device) for part in (questions.candidate, pass_of))
-        return scores[candidate, number[:, None]]
+    unreached = math.log(SMALLEST)
 
-    def taken(self, edges: int, nodes: int) -> int:
-        """The bytes that a pass keeps for its gradient."""
-        return 8 * int(self.config.hops) * (3 * edges + 4 * nodes)
+    @property
+    def steps(self) -> int:
+        """How many edges the longest path has."""
+        return int(self.config.hops)
 
-    def weights(self, matrices: Matrices, heads: Tensor, asked: Tensor) -> Tensor:
-        """(V, P): of every entity, for passes from heads (P) that ask relations (P)."""
+    @property
+    def taken(self) -> int:
+        """The bytes that an edge keeps for its gradient."""
+        return 3 * 8
+
+    def at_reached(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
+        """(N): see `WalkingModel.at_reached`."""
+        return self.weights(walked, asked, nodes).clamp_min(SMALLEST).log().to(self.attention.weight.dtype)
+
+    def weights(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
+        """(N): of every entity that is reached, for passes that ask relations (P)."""
         raise NotImplementedError
 
 
-def at_heads(matrices: Matrices, heads: Tensor) -> Tensor:
-    """(V, P): all weight at the head of each pass."""
-    start = torch.zeros(matrices.nodes, len(heads), dtype=torch.float64, device=heads.device)
-    start[heads, torch.arange(len(heads), device=heads.device)] = 1
-    return start
+def at_heads(asked: Tensor) -> Tensor:
+    """(P): all weight at the head of each pass, the one entity that it has reached."""
+    return torch.ones(len(asked), dtype=torch.float64, device=asked.device)
 
 
 def vectors_of_relations(count: int, width: int) -> nn.Embedding:
@@ -164,15 +137,18 @@ class NeuralLP(RuleNetwork):
         nn.init.normal_(self.attention.weight)
         nn.init.zeros_(self.attention.bias)
 
-    def weights(self, matrices: Matrices, heads: Tensor, asked: Tensor) -> Tensor:
-        """(V, P): see `RuleNetwork.weights`."""
+    def weights(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
+        """(N): see `RuleNetwork.weights`."""
         end = torch.full_like(asked, self.relations)
         states_TPH, _ = self.recurrent(self.query(torch.stack([asked] * self.config.hops + [end])))
-        memories = [at_heads(matrices, heads)]
-        for step, state in enumerate(states_TPH):
-            likeness = torch.einsum("ph,tph->pt", state, states_TPH[: step + 1])
-            read = torch.einsum("pt,tvp->vp", likeness.double().softmax(1), torch.stack(memories))
-            if step == self.config.hops:
+        memories, of_pass = at_heads(asked)[None], torch.arange(len(asked), device=asked.device)
+        for number, state in enumerate(states_TPH):
+            likeness = torch.einsum("ph,tph->tp", state, states_TPH[: number + 1]).double().softmax(0)
+            read = (likeness.index_select(1, of_pass) * memories).sum(0)
+            if number == self.config.hops:
                 return read
-            memories.append(normed(matrices.step(read, self.attention(state).double().softmax(1))))
+            step, of_pass = walked[number], walked[number].reached // nodes
+            attention = nn.functional.pad(self.attention(state).double().softmax(1), (0, 1))  # nothing stands still
+            earlier = memories.new_zeros(len(memories), len(of_pass)).index_copy(1, step.stays, memories)
+            memories = torch.cat([earlier, moved(read, attention, step, nodes)[None]])
         raise AssertionError("the last step reads")

@@ -1,27 +1,20 @@
 """RED-GNN (Zhang and Yao, 2022): states of the entities that paths from the head reach, and of no others.
 
-Axes are named P passes (one for every head and relation that is asked), N entities that are reached in some pass,
-E edges that are walked, D components of a state, Q questions, C candidates.
+Axes as in `walked`; D components of a state.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from epignn.data.dataset import offsets
-from epignn.data.graph import Edges, Ints
 from epignn.errors import BadArgument
-from epignn.models.api import Model, ModelConfig
-from epignn.models.links import Questions
-from epignn.models.memory import compute, parts
+from epignn.models.api import ModelConfig
+from epignn.models.walked import Walked, WalkingModel
 
-Longs = NDArray[np.int64]
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
     {"relu": torch.relu, "tanh": torch.tanh, "none": lambda value: value}
 )
@@ -53,53 +46,6 @@ class REDGNNConfig(ModelConfig):
             raise BadArgument(f"activation must be {' or '.join(ACTIVATIONS)}, not {self.activation!r}.")
 
 
-class Walked(NamedTuple):
-    """One step of all passes, from the entities that each has reached to those that it reaches next.
-
-    Attributes:
-        source, label, target: (E) edges, by the places of entities before and after the step; a loop at each entity
-            has the label 2R.
-        of_pass: (E) the pass of each edge.
-        stays: (N before) where the entities reached before stand after it.
-        reached: (N after) entities, as numbers pass · V + entity.
-    """
-
-    source: Longs
-    label: Longs
-    target: Longs
-    of_pass: Longs
-    stays: Longs
-    reached: Longs
-
-
-def walk(edges: Edges, heads: Ints, open_edges: NDArray[np.bool_], steps: int, relations: int) -> list[Walked]:
-    """The steps of passes from some heads, each over the edges that are open to it (P, E)."""
-    nodes, degree = len(edges.offset) - 1, np.diff(edges.offset)
-    reached = np.arange(len(heads)) * nodes + heads
-    found = []
-    for _ in range(steps):
-        of_pass, entity = np.divmod(reached, nodes)
-        count = degree[entity]
-        source = np.repeat(np.arange(len(reached)), count)
-        edge = np.repeat(edges.offset[entity] - offsets(count)[:-1], count) + np.arange(len(source))
-        stays = open_edges[of_pass[source], edge]
-        source, edge = source[stays], edge[stays]
-        # What leads into an entity leads, as its inverse, out of it.
-        target = of_pass[source] * nodes + edges.source[edge]
-        inverse = (edges.label[edge].astype(np.int64) + relations // 2) % relations
-        source = np.concatenate([source, np.arange(len(reached))])
-        label = np.concatenate([inverse, np.full(len(reached), relations)])
-        target = np.concatenate([target, reached])
-        mark = np.zeros(len(heads) * nodes, dtype=bool)
-        mark[target] = True
-        place = np.cumsum(mark) - 1
-        found.append(
-            Walked(source, label, place[target], of_pass[source], place[reached], after := np.flatnonzero(mark))
-        )
-        reached = after
-    return found
-
-
 class Layer(nn.Module):
     """A step: W ∑ α (h + r) over the edges that reach an entity, α by sender, relation and the relation asked."""
 
@@ -115,7 +61,7 @@ class Layer(nn.Module):
 
     def forward(self, state: Tensor, asked: Tensor, walked: Walked) -> Tensor:
         """(N after, D): what entities receive, from states (N before, D), for the relations that passes ask (P)."""
-        source, label, target, of_pass = (torch.from_numpy(part).to(state.device) for part in walked[:4])
+        source, label, target, of_pass = walked[:4]
         vectors = self.relation.weight
         # Linear maps of states and relations are shared by all edges that have them.
         question = self.by_question(vectors[asked])[of_pass]
@@ -165,7 +111,7 @@ def _recipes() -> dict[str, tuple[str, ...]]:
     return {"rank": shared, **special}
 
 
-class REDGNN(Model):
+class REDGNN(WalkingModel):
     """States of what paths from the head reach, h' = GRU(δ(W ∑ α (h + r)), h), read by one linear map.
 
     A pass is made for every head and relation that is asked, over the edges around the head alone: entities that no
@@ -190,33 +136,23 @@ class REDGNN(Model):
         self.gate = nn.GRUCell(config.width, config.width)
         self.output = nn.Linear(config.width, 1, bias=False)
 
-    def rank(self, questions: Questions) -> Tensor:
-        """(Q, C): scores of candidates; a pass for every head and relation that is asked."""
-        edges, nodes = questions.edges, len(questions.edges.offset) - 1
-        place, relation, pass_of = questions.passes()
-        heads, stays = questions.heads.head[place], questions.open_edges(place)
-        walked = self._walk(edges, heads, stays)
-        taken = sum(torch.from_numpy(step.of_pass).bincount(minlength=len(heads)) for step in walked)
-        found = []
-        for first, last, kept in parts(16 * self.config.width * torch.as_tensor(taken)):
-            whole = last - first == len(heads)
-            own = walked if whole else self._walk(edges, heads[first:last], stays[first:last])
-            asked = torch.from_numpy(relation[first:last]).to(self.device)
-            found.append(compute(kept, self._scored, own, asked, nodes))
-        scores = torch.cat(found)
-        return scores[torch.from_numpy(pass_of[:, None]), torch.from_numpy(questions.candidate)]
+    @property
+    def steps(self) -> int:
+        """How many edges the longest path has."""
+        return int(self.config.layers)
 
-    def _walk(self, edges: Edges, heads: Ints, stays: NDArray[np.bool_]) -> list[Walked]:
-        return walk(edges, heads, stays, self.config.layers, self.relations)
+    @property
+    def taken(self) -> int:
+        """The bytes that an edge keeps for its gradient."""
+        return 16 * int(self.config.width)
 
-    def _scored(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
-        """(P, V): the score of every entity in every pass."""
+    def at_reached(self, walked: list[Walked], asked: Tensor, nodes: int) -> Tensor:
+        """(N): see `WalkingModel.at_reached`."""
         state = self.output.weight.new_zeros(len(asked), self.config.width)
         activate = ACTIVATIONS[self.config.activation]
         for layer, step in zip(self.layers, walked, strict=True):
             received = self.dropout(activate(layer(state, asked, step)))
-            memory = torch.zeros_like(received).index_copy(0, torch.from_numpy(step.stays).to(state.device), state)
+            memory = torch.zeros_like(received).index_copy(0, step.stays, state)
             state = self.gate(received, memory)
-        reached = torch.from_numpy(walked[-1].reached).to(state.device)
-        scores = state.new_zeros(len(asked) * nodes).index_copy(0, reached, self.output(state).squeeze(1))
-        return scores.view(len(asked), nodes)
+        scores: Tensor = self.output(state).squeeze(1)
+        return scores
