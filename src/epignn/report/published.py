@@ -64,8 +64,8 @@ GRAPHLOG: Figures = MappingProxyType(
 )
 
 # Links, in percent: WN18RR v1 to v4, FB15k-237 v1 to v4. In full ranking of RED-GNN as in its README, of NBFNet as
-# comparisons have it; among 50 negatives as in GraIL's paper, and of NBFNet as in the README of its PyG port, from the
-# full rank.
+# comparisons have it; among 50 negatives as in GraIL's paper, and of NBFNet as in the README of its PyG port, from
+# the full rank.
 RED_GNN = (70.1, 69.0, 42.7, 65.1, 36.9, 46.9, 44.5, 44.2)
 RED_GNN_HITS = (79.9, 78.0, 52.4, 72.1, 48.3, 62.9, 60.3, 62.1)
 LINKS: Mapping[str, Figures] = MappingProxyType(
