@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from blocks.links import (
+    kgc_differences,
     kgc_growth,
     kgc_headline,
     kgc_kernel,
@@ -89,6 +90,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
     "kgc-models": kgc_models,
+    "kgc-differences": kgc_differences,
     "kgc-headline": kgc_headline,
     "kgc-sentence": kgc_sentence,
     "kgc-growth": kgc_growth,

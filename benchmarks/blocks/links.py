@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from blocks.results import ROOT, CannotRender, Results, machine
-from epignn.report.links import TITLES, models, protocols
+from epignn.report.links import TITLES, differences, models, protocols
 from epignn.report.links import rows as kgc_rows
 from epignn.report.tables import CHANGED, markdown, uncommitted_note
 from epignn.tasks import SPLITS
@@ -36,6 +36,14 @@ def kgc_models(results: Results) -> str:
         blocks += [f"{title}:", markdown(*models(runs, metric))]
     commits = ", ".join(sorted({run["commit"] for run in runs if "experiment" in run}))
     return "\n\n".join([*blocks, *uncommitted_note(runs), f"One core; commits {commits}."])
+
+
+def kgc_differences(results: Results) -> str:
+    """Models against ours on the same test triples."""
+    columns, lines = differences(results.runs("kgc"))
+    if not lines:
+        raise CannotRender("no record has the ranks of its test triples")
+    return markdown(columns, lines)
 
 
 def kgc_headline(results: Results) -> str:

@@ -242,6 +242,14 @@ def test_models_are_compared_and_answer_together(epignn, run, folder, tmp_path):
     assert set(result["others"]) == {"other", "run,other"}
     table = epignn("evaluate", run, other, folder).out
     assert all(word in table for word in ("run", "other", "pagerank"))
+    apart = result["mrr_differences"]["other"]
+    assert apart["mean"] == pytest.approx(alone["mrr"] - result["metrics"]["model"]["mrr"])
+    assert apart["low"] <= apart["mean"] <= apart["high"]
+    assert f"other against run: mrr {apart['mean']:+z.4f}" in table
+    assert ("do not tell them apart" in table) == (apart["low"] <= 0 <= apart["high"])
+    low, high = (result["mrr_interval"][end] for end in ("low", "high"))
+    assert f"{low:.4f} to {high:.4f}" in table
+    assert low <= result["metrics"]["model"]["mrr"] <= high
     graph = folder.with_name("own_ind") / "train.txt"
     found = epignn("predict", f"{run},{other}", graph, "--head", "q010", "--relation", "sibling", "--json")
     assert json.loads(found.out)["model"] == f"{run},{other}"

@@ -8,6 +8,7 @@ import pytest
 from epignn.data.graph import Known, Side, both_sides
 from epignn.learn.protocols import (
     draw_negatives,
+    examine,
     full_ranks,
     load_negatives,
     measure,
@@ -140,3 +141,15 @@ def test_every_protocol_has_its_name(side):
     merged = Side(side.graph, side.valid[:0], np.concatenate([side.test, side.valid]))
     one, other = measure(PageRank(side.graph), side), measure(PageRank(merged.graph), merged)
     assert one["ultra_mrr"] == pytest.approx(other["mrr"])
+
+
+def test_triples_add_up_to_the_metric(side):
+    """The reciprocal rank of a triple is the mean of its two ends, each ranked by itself."""
+    found = examine(PageRank(side.graph), side)
+    by_triple = found.by_triple()
+    assert by_triple.shape == (len(side.test),)
+    assert by_triple.mean() == pytest.approx(found.metrics()["mrr"])
+    for place in (0, 7, len(side.test) - 1):
+        alone = both_sides(side.test[place : place + 1], len(side.graph.relations))
+        ends = full_ranks(alone, PageRank(side.graph), side.known())
+        assert by_triple[place] == pytest.approx(reciprocal(ends))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from epignn.models.baselines import BASELINES
-from epignn.report.links import TRAINING, draw, models, protocols, rows
+from epignn.report.links import BY_TRIPLE, TRAINING, differences, draw, models, protocols, rows
 from epignn.report.record import read_records
 from epignn.tasks import SPLITS
 
@@ -88,6 +88,26 @@ def test_models_stand_beside_published_figures_and_pagerank():
         ["rules", "1", "–", "72"],
         ["nbfnet", "1", "64", "–"],
     ]
+
+
+def test_models_are_compared_triple_by_triple():
+    """Two seeds of ours have .5 on each of four triples; the other gains on one what it loses on another."""
+
+    def ranked(preset: str, *values: float) -> dict:
+        made = run("fb237:v1", preset, 0.5, sum(values) / len(values))
+        made["cells"][0][BY_TRIPLE] = list(values)
+        return made
+
+    ours = [ranked("best", 0.4, 0.6, 0.4, 0.6), ranked("best", 0.6, 0.4, 0.6, 0.4)]
+    columns, lines = differences([*ours, ranked("nbfnet", 0.7, 0.3, 0.5, 0.5), ranked("rules", 0.4, 0.4, 0.4, 0.4)])
+    assert columns == ["split", "test triples", "model", "seeds", "MRR, against ours", "95 % interval"]
+    # Standard deviation .2 · √(2/3), of four triples; rules are behind by the same on every triple.
+    assert lines == [
+        ["fb237:v1", "4", "rules", "1", "-10.0", "-10.0 to -10.0"],
+        ["fb237:v1", "4", "nbfnet", "1", "+0.0", "-16.0 to +16.0"],
+    ]
+    assert differences([*ours, run("fb237:v1", "nbfnet", 0.5)])[1] == []  # an older record, without its triples
+    assert protocols(ours) == (["split", "mrr", "grail_hits@10"], [["fb237:v1", "50.0", "50.0"]])
 
 
 def test_published_models_that_are_not_here_have_rows_too():

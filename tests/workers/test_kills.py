@@ -22,7 +22,7 @@ from epignn.reason.links import Links
 from epignn.reason.networks import Several, closed_dict, run_several
 from epignn.reason.neural import Neural
 from epignn.reason.predicted import chances_by
-from epignn.reason.sharded import measure_by
+from epignn.reason.sharded import examine_by
 from epignn.report.plan import Plan, rows_of
 from epignn.report.reproduce import follow
 from epignn.report.space import Range, Space
@@ -104,7 +104,7 @@ def predicted(workers, made, folder):
 def evaluated(workers, made, folder):
     (folder / "shared").mkdir()
     side, links = family(0, people=200), Links.load(str(made / "run"))
-    return measure_by(workers, links, side, stored_negatives(side), folder / "shared")
+    return examine_by(workers, links, side, stored_negatives(side), folder / "shared").metrics()
 
 
 def evaluated_graphs(workers, made, folder):

@@ -260,7 +260,8 @@ def evaluate(
 ) -> None:
     """Measure how often models are right on files of labelled graphs, with 95 % intervals.
 
-    For models of links: the metrics of every protocol, beside those of scorers that learn nothing.
+    For models of links: the metrics of every protocol, beside those of scorers that learn nothing; and whether
+    the test triples tell several models apart.
     """
     from epignn.workers import workers_of
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from epignn.data.graph import Graph, Ints, Side
     from epignn.distil.links import LinkRules
     from epignn.learn.checkpoint import Trained
-    from epignn.learn.protocols import Negatives
+    from epignn.learn.protocols import Negatives, Outcome
     from epignn.reason.answers import LinkAnswer
     from epignn.reason.links import Links
     from epignn.workers import Workers
@@ -216,6 +216,7 @@ def evaluate_links(
     code: Sequence[Path] = (),
 ) -> None:
     """Every protocol of link prediction, of one model or several, beside baselines, on the test graphs of tasks."""
+    from epignn.data.figures import interval
     from epignn.reason.links import Links, baselines, negatives_of
 
     names = _short([links.name for links in models])
@@ -228,15 +229,20 @@ def evaluate_links(
         stored = negatives_of(side, negatives)
         say(f"{name}: {side}", err=True)
         with progress(name) as report:
-            found = [_measured(links, side, stored, workers, code, report) for links in models]
+            first, *others = (_examined(links, side, stored, workers, code, report) for links in models)
         result: dict[str, Any] = {
             "data": name,
             "questions": 2 * len(side.test),
             "seed": stored.seed,
-            "metrics": {"model": found[0], **baselines(side, stored)},
+            "metrics": {"model": first.metrics(), **baselines(side, stored)},
+            "mrr_interval": interval(first.by_triple())._asdict(),
         }
-        if len(models) > 1:
-            result["others"] = dict(zip(names[1:], found[1:], strict=True))
+        if others:
+            result["others"] = {name: one.metrics() for name, one in zip(names[1:], others, strict=True)}
+            result["mrr_differences"] = {
+                name: interval(one.by_triple() - first.by_triple(), -1.0)._asdict()
+                for name, one in zip(names[1:], others, strict=True)
+            }
         results.append(result)
     if as_json:
         emit_json({"model": models[0].name, "results": results})
@@ -246,24 +252,32 @@ def evaluate_links(
         figures |= {name: values for name, values in one["metrics"].items() if name != "model"}
         rows = [(metric, *(f"{values[metric]:.4f}" for values in figures.values())) for metric in figures[names[0]]]
         table(("", *figures), rows, f"{one['data']}, {one['questions']:,} questions")
+        found = one["mrr_interval"]
+        say(f"95 % interval of the mrr of {names[0]}, by test triples: {found['low']:.4f} to {found['high']:.4f}")
+        for name, found in one.get("mrr_differences", {}).items():
+            apart = "" if found["low"] > 0 or found["high"] < 0 else "; these triples do not tell them apart"
+            say(
+                f"{name} against {names[0]}: mrr {found['mean']:+z.4f}, 95 % interval {found['low']:+z.4f} to "
+                f"{found['high']:+z.4f}{apart}"
+            )
 
 
-def _measured(
+def _examined(
     links: "Links",
     side: "Side",
     negatives: "Negatives",
     workers: "Workers",
     code: Sequence[Path],
     report: Callable[[int, int], None],
-) -> dict[str, float]:
-    """Every metric of models; several workers share the heads."""
-    from epignn.learn.protocols import measure
-    from epignn.reason.sharded import measure_by
+) -> "Outcome":
+    """The ranks of models; several workers share the heads."""
+    from epignn.learn.protocols import examine
+    from epignn.reason.sharded import examine_by
 
     if workers.count == 1:
-        return measure(links.scorer(side.graph), side, negatives, report)
+        return examine(links.scorer(side.graph), side, negatives, report)
     with tempfile.TemporaryDirectory() as folder:
-        return measure_by(workers, links, side, negatives, Path(folder), code, report)
+        return examine_by(workers, links, side, negatives, Path(folder), code, report)
 
 
 def _short(names: Sequence[str]) -> list[str]:

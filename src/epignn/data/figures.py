@@ -1,12 +1,21 @@
 """The figures of an evaluation: accuracy with its interval, and how many problems are distinct. No torch."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epignn.data.dataset import Dataset
 from epignn.data.stream import digests
+
+
+class Interval(NamedTuple):
+    """A mean, and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
@@ -21,6 +30,19 @@ def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
     middle = (share + weight / 2) / (1 + weight)
     half = z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def interval(values: NDArray[np.float64], least: float = 0.0, most: float = 1.0, z: float = 1.96) -> Interval:
+    """A mean and its 95 % interval, by the spread of the values; all that is possible where it cannot be told.
+
+    >>> [round(bound, 3) for bound in interval(np.array([0.0, 1.0, 1.0, 1.0]))]
+    [0.75, 0.26, 1.0]
+    """
+    mean = float(values.mean()) if len(values) else 0.0
+    if len(values) < 2:
+        return Interval(mean, least, most)
+    half = z * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Interval(mean, max(least, mean - half), min(most, mean + half))
 
 
 def figures(data: Dataset, right: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from epignn.data.graph import Ints, Known, Side, both_sides
 from epignn.errors import BadFile
 from epignn.files import writing
-from epignn.learn.ranking import Ranks, hits, metrics, reciprocal, stand
+from epignn.learn.ranking import Floats, Ranks, hits, metrics, reciprocal, reciprocals, stand
 from epignn.models.api import Scorer, Scores
 from epignn.tasks.api import Report
 
@@ -159,22 +159,43 @@ class Exam:
         _, first = np.unique(self.questions[order, 0], return_index=True)
         return np.split(order, first[heads::heads]) if len(order) else []
 
-    def metrics(self, ranks: Ranks, sampled: Ranks) -> dict[str, float]:
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a scorer did in an exam.
+
+    Attributes:
+        exam: what was asked.
+        ranks: of all answers, among all entities.
+        sampled: the same among stored negatives.
+    """
+
+    exam: Exam
+    ranks: Ranks
+    sampled: Ranks
+
+    def metrics(self) -> dict[str, float]:
         """All metrics; among 50 negatives where there are more entities."""
+        tested = self.exam.tested
         found = {
-            **metrics(ranks.first(self.tested)),
-            "grail_hits@10": hits(sampled.first(self.tested), 10),
-            "ultra_mrr": reciprocal(ranks),
-            "ultra_hits@10": hits(ranks, 10),
+            **metrics(self.ranks.first(tested)),
+            "grail_hits@10": hits(self.sampled.first(tested), 10),
+            "ultra_mrr": reciprocal(self.ranks),
+            "ultra_hits@10": hits(self.ranks, 10),
         }
-        enough = len(self.side.graph.entities) > COUNT
+        enough = len(self.exam.side.graph.entities) > COUNT
         return {name: value for name, value in found.items() if enough or name not in AMONG_NEGATIVES}
 
+    def by_triple(self) -> Floats:
+        """(T): the reciprocal rank of each test triple, the mean of its two ends; their mean is the `mrr`."""
+        found: Floats = reciprocals(self.ranks.first(self.exam.tested)).reshape(2, -1).mean(0)
+        return found
 
-def measure(
+
+def examine(
     scorer: Scorer, side: Side, negatives: Negatives | None = None, report: Report | None = None
-) -> dict[str, float]:
-    """All metrics of a scorer on the test triples of a side.
+) -> Outcome:
+    """Rank the test triples of a side, and those of validation, by a scorer.
 
     Args:
         scorer: of this side's graph.
@@ -183,4 +204,11 @@ def measure(
         report: called with heads done and heads in all.
     """
     exam = Exam.of(side, negatives)
-    return exam.metrics(*all_ranks(exam.questions, scorer, side.known(), exam.drawn, report))
+    return Outcome(exam, *all_ranks(exam.questions, scorer, side.known(), exam.drawn, report))
+
+
+def measure(
+    scorer: Scorer, side: Side, negatives: Negatives | None = None, report: Report | None = None
+) -> dict[str, float]:
+    """All metrics of a scorer on the test triples of a side; see `examine`."""
+    return examine(scorer, side, negatives, report).metrics()

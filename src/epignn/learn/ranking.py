@@ -56,15 +56,20 @@ def stand(scores: NDArray[np.floating], answer: NDArray[np.floating], rival: NDA
     return Ranks(better, ties, rival.sum(1))
 
 
-def mean_over_ties(ranks: Ranks, value: Callable[[NDArray[np.int64], int], Floats]) -> float:
-    """The mean of `value(better, rivals)` over questions, and over the orders of ties within each."""
+def over_ties(ranks: Ranks, value: Callable[[NDArray[np.int64], int], Floats]) -> Floats:
+    """(N): for each question, the mean of `value(better, rivals)` over the orders of its ties."""
     means = [
-        float(value(np.arange(better, better + ties + 1), rivals).mean())
+        value(np.arange(better, better + ties + 1), rivals).mean()
         for better, ties, rivals in zip(
             ranks.better.tolist(), ranks.ties.tolist(), ranks.rivals.tolist(), strict=True
         )
     ]
-    return float(np.mean(means)) if means else 0.0
+    return np.array(means, dtype=np.float64)
+
+
+def _mean(values: Floats) -> float:
+    """The mean; of no questions, 0."""
+    return float(values.mean()) if len(values) else 0.0
 
 
 def hits(ranks: Ranks, at: int) -> float:
@@ -74,14 +79,17 @@ def hits(ranks: Ranks, at: int) -> float:
     >>> round(hits(Ranks(one, tied, tied), 10) * 51, 6)   # chance
     10.0
     """
-    if not len(ranks):
-        return 0.0
-    return float((np.clip(at - ranks.better, 0, ranks.ties + 1) / (ranks.ties + 1)).mean())
+    return _mean(np.clip(at - ranks.better, 0, ranks.ties + 1) / (ranks.ties + 1))
+
+
+def reciprocals(ranks: Ranks) -> Floats:
+    """(N): the reciprocal rank of each answer."""
+    return over_ties(ranks, lambda better, _: 1 / (better + 1).astype(np.float64))
 
 
 def reciprocal(ranks: Ranks) -> float:
     """The mean reciprocal rank."""
-    return mean_over_ties(ranks, lambda better, _: 1 / (better + 1).astype(np.float64))
+    return _mean(reciprocals(ranks))
 
 
 def analytic_hits(ranks: Ranks, at: int = 10, sampled: int = 50) -> float:
@@ -97,7 +105,7 @@ def analytic_hits(ranks: Ranks, at: int = 10, sampled: int = 50) -> float:
         result: Floats = (ways * wrong**draws * (1 - wrong) ** (sampled - draws)).sum(1)
         return result
 
-    return mean_over_ties(ranks, chance)
+    return _mean(over_ties(ranks, chance))
 
 
 def _choose(n: int, up_to: int) -> Floats:

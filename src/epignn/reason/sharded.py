@@ -14,7 +14,7 @@ from epignn.bridges.shards import Shards
 from epignn.data.graph import Ints, Known, Side
 from epignn.data.shared import arrays_of, graph_of
 from epignn.learn.checkpoint import Kept
-from epignn.learn.protocols import Exam, Negatives, all_ranks
+from epignn.learn.protocols import Exam, Negatives, Outcome, all_ranks
 from epignn.learn.ranking import Ranks
 from epignn.reason.answers import Answers, Finder
 from epignn.reason.links import Links
@@ -141,7 +141,7 @@ def _known(shared: Shared) -> Known:
     return Side(graph_of(shared), arrays["valid"], arrays["test"]).known()
 
 
-def measure_by(
+def examine_by(
     workers: Workers,
     links: Links,
     side: Side,
@@ -149,8 +149,8 @@ def measure_by(
     folder: Path,
     code: Sequence[Path] = (),
     report: Report | None = None,
-) -> dict[str, float]:
-    """What `measure` tells of models of run folders, by workers.
+) -> Outcome:
+    """What `examine` tells of models of run folders, by workers.
 
     Args:
         workers: who ranks.
@@ -171,4 +171,4 @@ def measure_by(
     columns = np.zeros((2, 3, len(exam.questions)), dtype=np.int64)
     for rows, found in zip(parts, run(workers, rank_part, jobs, report).all("parts"), strict=True):
         columns[:, :, rows] = found
-    return exam.metrics(Ranks(*columns[0]), Ranks(*columns[1]))
+    return Outcome(exam, Ranks(*columns[0]), Ranks(*columns[1]))

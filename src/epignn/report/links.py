@@ -6,7 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from epignn.data.figures import interval
 from epignn.models import LINKS as MODELS
 from epignn.models.baselines import BASELINES
 from epignn.report import published as figures
@@ -19,6 +21,8 @@ Record = dict[str, Any]
 PRESETS = ("paper", "best")
 METRIC = "mrr"
 """What tables and the picture tell first."""
+BY_TRIPLE = "by_triple"
+"""Where a record has the reciprocal rank of each test triple, the mean of its two ends."""
 COSTS = {"parameters": "parameters", "training, CPU s": "training_cpu_seconds"}
 """What a model takes: the heads of columns, and where records have it."""
 PUBLISHED: Mapping[str, Mapping[str, tuple[float, ...]]] = MappingProxyType(
@@ -87,7 +91,7 @@ def rows(records: Sequence[Record], metric: str = METRIC) -> tuple[list[str], li
 def protocols(records: Sequence[Record], preset: str = "best") -> tuple[list[str], list[list[str]]]:
     """Every metric under its own name, in percent: a row a split, the mean over the seeds of a preset."""
     runs = [record for split in SPLITS for record in _runs(records, split, preset)]
-    names = [name for name in runs[0]["cells"][0] if name not in ("k", "b")] if runs else []
+    names = [name for name in runs[0]["cells"][0] if name not in ("k", "b", BY_TRIPLE)] if runs else []
     table = []
     for split in _splits(runs):
         cells = [record["cells"][0] for record in _runs(runs, split, preset)]
@@ -137,6 +141,35 @@ def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], l
     if metric != TRAINING:
         table.append(["pagerank", "", *(_baseline(records, split, "pagerank", metric) for split in splits)])
     return ["model", "seeds", *splits], table
+
+
+def differences(records: Sequence[Record], preset: str = "best") -> tuple[list[str], list[list[str]]]:
+    """Models against ours on the same test triples: points of mean reciprocal rank, with the 95 % interval.
+
+    Of several seeds, a triple counts by the mean over them. Models and splits are left out that have no run, or
+    none whose triples are recorded.
+
+    Args:
+        records: of the suite of links.
+        preset: which of ours.
+    """
+    table = []
+    for split in _splits(records):
+        ours = _by_triple(_runs(records, split, preset))
+        for name in (*MODELS, *_others(records)):
+            runs = _runs(records, split, name)
+            theirs = _by_triple(runs)
+            if ours is None or theirs is None:
+                continue
+            mean, low, high = (f"{100 * value:+z.1f}" for value in interval(theirs - ours, -1.0))
+            table.append([split, str(len(ours)), name, seeds_of(runs), mean, f"{low} to {high}"])
+    return ["split", "test triples", "model", "seeds", "MRR, against ours", "95 % interval"], table
+
+
+def _by_triple(runs: Sequence[Record]) -> NDArray[np.float64] | None:
+    """The mean over runs of the reciprocal rank of each triple; None where it is not recorded of all."""
+    values = [run["cells"][0].get(BY_TRIPLE) for run in runs]
+    return None if not values or None in values else np.mean(values, 0)
 
 
 def _others(records: Sequence[Record]) -> list[str]:

@@ -25,11 +25,12 @@ from epignn.learn.checkpoint import Trained, load_model
 from epignn.learn.config import Experiment, load_experiment
 from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
-from epignn.learn.protocols import NEGATIVES_SEED, measure, stored_negatives
+from epignn.learn.protocols import NEGATIVES_SEED, examine, measure, stored_negatives
 from epignn.learn.run import objective_of, train
 from epignn.learn.scorers import scorer_of
 from epignn.models.api import Model
 from epignn.models.baselines import BASELINES
+from epignn.report.links import BY_TRIPLE
 from epignn.report.plan import Plan, Row, rows_of
 from epignn.report.record import circumstances, forget_peak, peak_mb
 from epignn.report.suites import Suite
@@ -161,7 +162,9 @@ def measure_cells(trained: Trained, cells: Sequence[tuple[int, int]], per_label:
     if isinstance(task, LinkTask):
         say("testing")
         side = task.links(trained.seed).test
-        return [{"k": 0, "b": 0, **measure(scorer_of(trained.model, trained.relations, side.graph), side)}]
+        outcome = examine(scorer_of(trained.model, trained.relations, side.graph), side)
+        by_triple = [round(value, 5) for value in outcome.by_triple().tolist()]
+        return [{"k": 0, "b": 0, **outcome.metrics(), BY_TRIPLE: by_triple}]
     assert isinstance(task, GraphTask)
     found = []
     for k, b in cells:
