@@ -6,7 +6,7 @@ import torch
 
 from epignn.kernels import native
 from epignn.models import joining
-from epignn.models.joining import Added, Incoming, Principal
+from epignn.models.joining import Added, Principal, WholeGraph
 from tests.conftest import random_graph
 
 pytestmark = pytest.mark.numeric
@@ -24,7 +24,7 @@ def edges():
 def incoming(request, monkeypatch, edges):
     backend, together = request.param
     monkeypatch.setattr(joining, "TOGETHER", together)
-    return Incoming(edges, backend=backend)
+    return WholeGraph(edges, backend=backend)
 
 
 def values(shape, seed, few=False):
@@ -80,7 +80,7 @@ def test_values_and_gradients_are_those_of_plain_torch(incoming, edges, joined, 
 def test_threads_give_the_same_bits(edges):
     if native() is None:
         pytest.skip("nothing is compiled")
-    incoming, before, seen = Incoming(edges, backend="compiled"), torch.get_num_threads(), []
+    incoming, before, seen = WholeGraph(edges, backend="compiled"), torch.get_num_threads(), []
     for threads in (1, 3):
         torch.set_num_threads(threads)
         own = given(len(incoming))
@@ -91,7 +91,7 @@ def test_threads_give_the_same_bits(edges):
 
 
 def test_nodes_stand_in_the_order_of_their_edges(edges):
-    incoming = Incoming(edges)
+    incoming = WholeGraph(edges)
     count = np.diff(edges.offset)
     assert sum(incoming.runs) == len(incoming) == len(count)
     assert (np.diff(incoming.count) >= 0).all()

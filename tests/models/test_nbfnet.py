@@ -154,10 +154,12 @@ def test_ranks_are_those_of_a_loop_over_nodes(graph, rng, message, aggregate, de
         np.testing.assert_allclose(line, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
-def test_the_scorer_of_all_entities_gives_the_ranks_of_questions(graph):
-    made = model(6, message="distmult", aggregate="pna", links=True)
+@pytest.mark.parametrize("dependent", [False, True])
+def test_the_scorer_of_all_entities_gives_the_ranks_of_questions(monkeypatch, graph, dependent):
+    made = model(6, message="distmult", aggregate="pna", links=True, dependent=dependent)
     relations, every = np.array([4, 0, 1]), np.arange(len(graph.entities), dtype=np.int32)
     scorer = made.scorer(graph)
+    monkeypatch.setattr(NBFNetConfig, "joins", False)  # from here on, passes side by side
     for head in (0, 7):
         passes = Heads.everything([head, 3], len(every))
         row = np.broadcast_to(np.arange(len(every)), (len(relations), len(every)))
@@ -165,8 +167,10 @@ def test_the_scorer_of_all_entities_gives_the_ranks_of_questions(graph):
         np.testing.assert_allclose(scorer(head, relations), found, rtol=1e-5, atol=1e-5)
 
 
-def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypatch, graph, rng):
-    questions, gradients = asked(graph, rng), []
+@pytest.mark.parametrize("joined", [False, True])
+def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypatch, graph, rng, joined):
+    facts = next(FactSampler(graph, FactsConfig(negatives=4)).epoch(9, np.random.default_rng(0))).questions
+    questions, gradients = facts if joined else asked(graph, rng), []
     for kept, together in ((2**40, 2**40), (0, 1)):
         monkeypatch.setattr(memory, "KEPT", kept)
         monkeypatch.setattr(memory, "TOGETHER", together)
@@ -178,10 +182,11 @@ def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypat
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize("facts", [50, 300])  # of 60 entities: most are not reached; all are
 @pytest.mark.parametrize("dependent", [False, True])
 @pytest.mark.parametrize("aggregate", ["sum", "pna"])
-def test_passes_over_one_graph_are_those_side_by_side(monkeypatch, graph, aggregate, dependent):
-    sampler = FactSampler(graph, FactsConfig(negatives=4))
+def test_passes_over_one_graph_are_those_side_by_side(monkeypatch, aggregate, dependent, facts):
+    sampler = FactSampler(random_graph(2, entities=60, facts=facts), FactsConfig(negatives=4))
     questions = next(sampler.epoch(9, np.random.default_rng(0))).questions
     made = model(6, message="distmult", aggregate=aggregate, links=True, dependent=dependent)
     found, gradients = [], []

@@ -169,10 +169,14 @@ class RankScorer:
     def prepare(self, heads: Ints) -> None:
         """Nothing is shared between heads."""
 
+    def rank(self, questions: Questions) -> Tensor:
+        """(Q, C): the scores of questions about the graph."""
+        return self.model.rank(questions)
+
     def __call__(self, head: int, relations: Ints) -> Scores:
         """(Q, V): see `Scorer`."""
         with torch.no_grad():
-            found = self.model.rank(Questions.everything(self.graph, head, relations))
+            found = self.rank(Questions.everything(self.graph, head, relations))
         scores: Scores = found.float().cpu().numpy()
         return scores
 

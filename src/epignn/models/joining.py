@@ -2,8 +2,8 @@
 
 Compiled kernels join them where there are any (native/joining.hpp). Otherwise nodes of the same number of edges
 are taken together, some at a time, so that joining is a reduction along one axis and no array of all edges and
-passes is ever made. Axes are named V nodes, N nodes of a part, K edges of each of them, R relations, B passes,
-D components of a state.
+passes is ever made. Axes are named V nodes that receive, S nodes that send, N nodes of a part, K edges of each of
+them, R relations, B passes, D components of a state.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epignn.data.dataset import spans
+from epignn.data.dataset import offsets, spans
 from epignn.data.graph import Edges, Ints
 from epignn.kernels import Backend, kernels
 from epignn.models.compiled import pointers, precision
@@ -27,27 +27,22 @@ SMALLEST_VARIANCE = 1e-6
 
 
 class Incoming:
-    """The edges of a graph by the node they lead to. Nodes stand in the order of how many edges lead to them.
+    """Edges into some nodes, which stand in the order of how many edges lead to them.
 
     Attributes:
-        place: (V) where each node of the graph stands.
-        count: (V) how many edges lead to the node at each place.
-        offset, source, label: edges into the node at place v are offset[v]..offset[v+1]; sources are places.
+        offset, source, label: edges into the node at place v are offset[v]..offset[v+1]; sources are places in an
+            array of states.
+        count: (V) how many edges lead to each node.
+        degree: the mean, over all nodes of the graph, of the logarithm of how many messages each receives.
         device: where states are.
         native: the compiled kernels; None where plain torch joins.
     """
 
-    def __init__(self, edges: Edges, device: torch.device | str = "cpu", backend: Backend = "auto") -> None:
-        count = np.diff(edges.offset)
-        order = np.argsort(count, kind="stable")
-        self.place: Ints = np.empty(len(order), dtype=np.int32)
-        self.place[order] = np.arange(len(order), dtype=np.int32)
-        self.count = count[order]
-        self.offset = np.concatenate([[0], np.cumsum(self.count)]).astype(np.int32)
-        edge = spans(edges.offset[order], self.count)
-        self.source, self.label = self.place[edges.source[edge]], edges.label[edge].astype(np.int32)
-        self.device = torch.device(device)
-        self.native = kernels(backend) if self.device.type == "cpu" else None
+    def __init__(
+        self, offset: Ints, source: Ints, label: Ints, degree: float, device: torch.device, native: Any
+    ) -> None:
+        self.offset, self.source, self.label, self.count = offset, source, label, np.diff(offset)
+        self.degree, self.device, self.native = degree, device, native
 
     def __len__(self) -> int:
         return len(self.count)
@@ -75,13 +70,40 @@ class Incoming:
         """(V, 1, 1): how many messages each node receives, the boundary condition among them."""
         return torch.from_numpy(self.count + 1).to(state)[:, None, None]
 
+    def run_counts(self, state: Tensor) -> Tensor:
+        """How many messages each node of a run receives, for every run."""
+        return torch.from_numpy(np.unique(self.count) + 1).to(state)
+
     def call(self, function: str, state: Tensor, *tensors: Tensor) -> None:
-        """Run a kernel on states (V, B, D) and other arrays."""
+        """Run a kernel on states (S, B, D) and other arrays."""
         assert self.native is not None
         graph = (array.ctypes.data for array in (self.offset, self.source, self.label))
-        joining = self.native.joining(*state.shape, *graph)
+        joining = self.native.joining(len(self), *state.shape[1:], *graph)
         run = getattr(self.native, f"{function}_{precision(state)}")
         run(joining, *pointers((state, *tensors)), torch.get_num_threads())
+
+
+class WholeGraph(Incoming):
+    """The edges of a graph, by the node they lead to.
+
+    Attributes:
+        place: (V) where each node of the graph stands, as a receiver and as a source.
+    """
+
+    def __init__(self, edges: Edges, device: torch.device | str = "cpu", backend: Backend = "auto") -> None:
+        count, on = np.diff(edges.offset), torch.device(device)
+        order = np.argsort(count, kind="stable")
+        self.place: Ints = np.empty(len(order), dtype=np.int32)
+        self.place[order] = np.arange(len(order), dtype=np.int32)
+        edge = spans(edges.offset[order], count[order])
+        super().__init__(
+            offsets(count[order]).astype(np.int32),
+            self.place[edges.source[edge]],
+            edges.label[edge].astype(np.int32),
+            float(np.log(count + 1).mean()) if len(count) else 0.0,
+            on,
+            kernels(backend) if on.type == "cpu" else None,
+        )
 
 
 def _gathered(values: Tensor, index_NK: Tensor) -> Tensor:
@@ -94,7 +116,7 @@ class Added(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, state: Tensor, vector: Tensor, boundary: Tensor, incoming: Incoming) -> Tensor:
-        """Of states and boundary conditions (V, B, D) and relation vectors (R, B, D)."""
+        """Of states (S, B, D), relation vectors (R, B, D) and boundary conditions (V, B, D)."""
         state, vector, total = state.contiguous(), vector.contiguous(), boundary.clone()
         ctx.save_for_backward(state, vector)
         ctx.incoming = incoming
@@ -141,11 +163,10 @@ class Principal(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, state: Tensor, vector: Tensor, boundary: Tensor, incoming: Incoming) -> Tensor:
-        """Of states and boundary conditions (V, B, D) and relation vectors (R, B, D)."""
+        """Of states (S, B, D), relation vectors (R, B, D) and boundary conditions (V, B, D)."""
         given = state.contiguous(), vector.contiguous(), boundary.contiguous()
         if incoming.native is not None:
-            nodes, passes, width = state.shape
-            result = state.new_empty(nodes, passes, 4 * width)
+            result = state.new_empty(len(incoming), state.shape[1], 4 * state.shape[2])
             incoming.call("principal", *given, result)
         else:
             result = _principal(*given, incoming)
