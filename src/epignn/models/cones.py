@@ -67,7 +67,7 @@ def cones(whole: WholeGraph, heads: Longs, rounds: int, wanted: Longs | None, al
             and passes have relation vectors of their own.
     """
     passes, start = len(heads), heads * len(heads) + np.arange(len(heads))
-    reached = _steps(whole, start, rounds) if alike else np.zeros(len(whole) * passes, dtype=np.int8)
+    reached = _steps(whole, start, rounds) if alike else np.zeros(len(whole) * passes, dtype=np.int32)
     needed = np.full(len(reached), wanted is None)
     needed[wanted if wanted is not None else start] = True
     received: list[Longs] = []
@@ -83,8 +83,8 @@ def cones(whole: WholeGraph, heads: Longs, rounds: int, wanted: Longs | None, al
         label = whole.label[edge] if alike else whole.label[edge] * np.int32(passes) + (sender % passes)
         source, own = place[sender], place[node].astype(np.int64)
         place = _places(node, len(whole), passes)
-        at = place[start].astype(np.int64) - len(whole)
-        there = np.flatnonzero((at >= 0) & (node[np.clip(at, 0, len(node) - 1)] == start)) if len(node) else at[:0]
+        at = place[start].astype(np.int64) - len(whole)  # below 0 for heads that do not receive
+        there = np.flatnonzero(at >= 0)
         begin = offsets(whole.count[node // passes]).astype(np.int32)
         incoming = Incoming(begin, source, label.astype(np.int32), whole.degree, whole.device, whole.native)
         found.append(Round(incoming, *(from_numpy(part).to(whole.device) for part in (own, at[there], there))))
@@ -92,9 +92,9 @@ def cones(whole: WholeGraph, heads: Longs, rounds: int, wanted: Longs | None, al
     return Cones(from_numpy(order).to(whole.device), found, taken, place)
 
 
-def _steps(whole: WholeGraph, start: Longs, most: int) -> NDArray[np.int8]:
+def _steps(whole: WholeGraph, start: Longs, most: int) -> Ints:
     """(V P): how many edges lead from the head of its pass to each node, or one more than `most`."""
-    found = np.full(len(whole) * len(start), most + 1, dtype=np.int8)
+    found = np.full(len(whole) * len(start), most + 1, dtype=np.int32)
     found[start] = 0
     last = start
     for step in range(1, most + 1):
