@@ -25,7 +25,7 @@ PANELS = MappingProxyType(
         },
         "Models": {
             "demo": "demo.demo",
-            "train": "learn.train",
+            "train": "train.train",
             "evaluate": "learn.evaluate",
             "predict": "learn.predict",
             "distil": "distil.distil",

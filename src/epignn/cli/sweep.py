@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from epignn.cli.learn import Track
 from epignn.cli.output import MOST_SEED, emit_json, kept, progress, say, table
+from epignn.cli.train import Track
 from epignn.cli.workers import RayAddress, WorkersOption
 from epignn.entries import is_file
 
