@@ -38,12 +38,17 @@ WEIGHED = {"trust", "frequency", "spread", "adapt"}
 """Settings of rules and frequencies beside an EpiGNN, by which it is not trained."""
 
 
-class Last(Rank):
-    """Ranking, of which the weights after the last epoch are kept: nothing chooses among epochs."""
+def unchosen(objective: Rank) -> Rank:
+    """An objective of which the weights after the last epoch are kept: nothing chooses among epochs."""
 
-    def validate(self, model: Model) -> float | None:
-        """Nothing."""
-        return None
+    class Last(type(objective)):
+        """The same, without validation."""
+
+        def validate(self, model: Model) -> float | None:
+            """Nothing."""
+            return None
+
+    return Last(objective.config, objective.side, judged=objective.judged)
 
 
 def settings_of(steps: dict[str, Any], name: str) -> dict[str, str]:
@@ -75,7 +80,7 @@ def run(experiments: dict[str, Experiment], seed: int) -> Iterator[tuple[str, di
     forget_peak()
     found = objective_of(experiment, seed)
     assert isinstance(found, Rank)
-    objective = Last(found.config, found.side, judged=found.judged)
+    objective = unchosen(found)
     losses: list[float] = []
     before = time.process_time()
     model = fit(
