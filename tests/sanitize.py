@@ -43,6 +43,7 @@ BUILDS = {
             "tests/models/test_compiled.py",
             "tests/models/test_joining.py",
             "tests/models/test_links.py",
+            "tests/models/test_nbfnet.py",
             "tests/learn/test_fused.py",
         ),
         "memory or interrupt or bounded",

@@ -6,7 +6,7 @@ import torch
 
 from epignn.kernels import native
 from epignn.models import joining
-from epignn.models.joining import Added, Principal, WholeGraph
+from epignn.models.joining import Added, Incoming, Principal, WholeGraph
 from tests.conftest import random_graph
 
 pytestmark = pytest.mark.numeric
@@ -74,6 +74,23 @@ def test_values_and_gradients_are_those_of_plain_torch(incoming, edges, joined, 
         assert (expected.detach()[..., 3 * WIDTH :].square() <= 1.0001e-6).any()
     way = values(expected.shape, 9).detach()
     gradients = torch.autograd.grad(found, own, way), torch.autograd.grad(expected, same, way)
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("joined", [Added, Principal])
+def test_senders_may_be_others_than_those_that_receive(incoming, joined):
+    """The first nodes alone receive, from states that stand seven places further on, behind seven of nobody."""
+    count = np.flatnonzero(np.diff(incoming.count))[2] + 1  # those of the fewest edges
+    edge = slice(incoming.offset[count])
+    arrays = incoming.offset[: count + 1], incoming.source[edge] + np.int32(7), incoming.label[edge]
+    part = Incoming(*arrays, incoming.degree, incoming.device, incoming.native)
+    state, vector, boundary = given(len(incoming))
+    more = torch.cat([torch.full_like(state[:7], torch.nan), state])
+    found = joined.apply(more, vector, boundary[:count], part)
+    expected = joined.apply(state, vector, boundary, incoming)[:count]
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    way = values(expected.shape, 9).detach()
+    gradients = (torch.autograd.grad(one, (state, vector, boundary), way) for one in (found, expected))
     torch.testing.assert_close(*gradients)
 
 
