@@ -8,16 +8,26 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs figures test coverage test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
+.PHONY: demo docs figures test test-slow test-browser coverage test-cluster test-portable fuzz sanitize audit lint types bench screenshots vendor wheel clean
 demo: $(VENV)/installed
 	$(BIN)/epignn demo
 
-test: $(VENV)/installed-dev lint types
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# The same, and which lines and branches no test reaches; following every line makes the tests half as fast.
+test: $(VENV)/installed-dev lint types
+	$(PYTEST) -m "not browser and not slow"
+
+# What takes longest: kills and full disks at file operations, runs beside a server, refined models, benchmarks.
+test-slow: $(VENV)/installed-dev
+	$(PYTEST) -m "slow and not browser"
+
+# The page in a real browser, a Chromium of the system.
+test-browser: $(VENV)/installed-dev
+	EPIGNN_BROWSER=1 $(PYTEST) -m browser
+
+# All of these, and which lines and branches no test reaches; following every line makes the tests half as fast.
 coverage: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov --cov-report=term:skip-covered
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 # Real Ray clusters of several nodes, with workers, nodes and drivers that are killed.
 test-cluster: $(VENV)/installed-cluster

@@ -25,6 +25,7 @@ def render():
     return script("render")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["closure", "generator", "startup", "model"])
 def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
@@ -43,6 +44,7 @@ def test_every_benchmark_runs_and_shows_each_figure_beside_the_last(name, tmp_pa
     assert not list(tmp_path.iterdir())  # a quick run records nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["files", "stream"])
 def test_benchmarks_that_have_no_record_yet_run(name, tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
@@ -53,6 +55,7 @@ def test_benchmarks_that_have_no_record_yet_run(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_peers_has_a_line_for_every_model_and_records_nothing(tmp_path):
     from epignn.models import LINKS_ALONE, MODELS, REFINED
 
@@ -201,6 +204,7 @@ def test_the_headline_of_links_needs_every_split(render, tmp_path):
     assert "10.0, 20.0, 30.0, 40.0 and 50.0, 60.0, 70.0, 80.0. NBFNet has, as published, 74.1" in told
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(ROOT / "benchmarks" / "links.py"), "--quick"]
@@ -213,6 +217,7 @@ def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_the_server_shows_rate_and_times_and_records_nothing(tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path)}
     command = [sys.executable, str(BENCHMARKS / "serve.py"), "--quick"]

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_a_shipped_model_is_refined_and_answers(epignn, tmp_path):
     ran = epignn("refine", "rcc8", "--out", tmp_path / "exact")
@@ -11,6 +13,7 @@ def test_a_shipped_model_is_refined_and_answers(epignn, tmp_path):
     assert "neural  PO(a, c)" in asked.out
 
 
+@pytest.mark.slow
 def test_a_shipped_model_is_taught_and_answers(epignn, tmp_path):
     taught = ("refine", "rcc8", "--out", tmp_path / "sharp", "--taught", "--epochs", "1")
     ran = epignn(*taught, "--json")
@@ -22,6 +25,7 @@ def test_a_shipped_model_is_taught_and_answers(epignn, tmp_path):
     assert "had ended already" in again.out
 
 
+@pytest.mark.slow
 def test_a_model_of_rules_is_taught_by_longer_walks(epignn, tmp_path):
     ran = epignn("refine", "kinship", "--out", tmp_path / "out", "--taught", "--epochs", "1")
     assert ran.code == 0, ran.err
@@ -30,6 +34,7 @@ def test_a_model_of_rules_is_taught_by_longer_walks(epignn, tmp_path):
     assert "neural  aunt(ann, eve)" in asked.out
 
 
+@pytest.mark.slow
 def test_a_model_of_rules_stands_beside_them(epignn, tmp_path):
     ran = epignn("refine", "kinship", "--out", tmp_path / "out")
     assert ran.code == 0, ran.err

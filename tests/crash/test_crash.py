@@ -16,10 +16,13 @@ from epignn.locks import LOCK
 from tests.crash.works import WORKS
 from tests.tasks.test_fetch import server  # noqa: F401
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or shutil.which("cc") is None,
-    reason="needs a C compiler, and Linux to load its library",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform != "linux" or shutil.which("cc") is None,
+        reason="needs a C compiler, and Linux to load its library",
+    ),
+]
 MOST = 10_000 if os.environ.get("EPIGNN_FUZZ_SECONDS") else 4
 """Operations of each work that are disturbed, spread over all of them: `make fuzz` takes every one."""
 SLOW = ("serve", "reproduce")

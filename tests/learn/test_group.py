@@ -101,6 +101,7 @@ def train(out: Path, *more: str) -> subprocess.Popen:
 
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes as Linux shows them")
+@pytest.mark.slow
 def test_a_killed_process_costs_an_epoch_and_nothing_else(tmp_path):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     first, second = train(whole, "--workers", "2"), train(cut, "--workers", "2")

@@ -26,7 +26,7 @@ from tests.web.conftest import HARBOUR
 SMALL = ["data.per_label=4", "training.epochs=6", "training.batch_size=32"]
 LONG = ["data.per_label=100", "training.epochs=500", "training.batch_size=8"]
 TRIPLES = "".join(f"p{n}\tparent\tq{n}\nq{n}\tchild\tp{n}\n" for n in range(12))
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def _two_steps() -> Iterator[str]:
