@@ -23,6 +23,8 @@ from epignn.models.memory import compute, parts
 from epignn.models.nbfnet_layer import Layer, NBFNetConfig, Passes
 
 Longs = NDArray[np.int64]
+MOST = 2**24
+"""Nodes of passes that are looked at together, to tell which of them receive; more are taken to receive all."""
 
 
 class NBFNet(Model):
@@ -176,12 +178,15 @@ class NBFNet(Model):
             asked, alike = None if every else chosen.ravel(), not self.config.dependent
             return cones(whole, heads[first:last], self.config.rounds, asked, alike)
 
-        together = around(0, len(heads), wanted(0, len(heads), np.arange(len(pass_of))))
-        taken = self.config.bytes_of(torch.from_numpy(together.taken))
+        together, received = None, np.full(len(heads), self.config.rounds * len(whole))
+        if len(heads) * len(whole) <= MOST:
+            together = around(0, len(heads), wanted(0, len(heads), np.arange(len(pass_of))))
+            received = together.taken
+        taken = self.config.bytes_of(torch.from_numpy(received))
 
         def answered(first: int, last: int, rows: Longs, kept: bool) -> Tensor:
             chosen = wanted(first, last, rows)
-            own = together if last - first == len(heads) else around(first, last, chosen)
+            own = together if together is not None and last - first == len(heads) else around(first, last, chosen)
             asked = self._on(relation[first:last], pass_of[rows] - first, own.place[chosen].astype(np.int64))
             return compute(kept, self._ranked, own, unreached, *asked)
 
