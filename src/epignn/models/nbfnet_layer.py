@@ -60,7 +60,7 @@ class NBFNetConfig(ModelConfig):
         return self.message == "distmult" and self.aggregate != "min"
 
     def bytes_of(self, nodes: Tensor, edges: Tensor | None = None) -> Tensor:
-        """About what is kept for the backward pass of so many nodes, in all rounds, and edges; none if joined."""
+        """About what so many nodes that receive keep for the backward pass, and so many edges; none if joined."""
         if edges is None:
             numbers = nodes * (8 if self.aggregate == "pna" else 5)
         else:
