@@ -21,6 +21,7 @@ namespace nb = nanobind;
 using namespace epignn;
 
 namespace epignn {
+void bind_bodies(nb::module_& m);   // bodies_module.cpp
 void bind_heads(nb::module_& m);    // heads_module.cpp
 void bind_joining(nb::module_& m);  // joining_module.cpp
 void bind_step(nb::module_& m);     // step_module.cpp
@@ -426,6 +427,7 @@ void bind(nb::module_& m) {
   m.def("eliminate_many", &eliminate_many);
   m.def("sweep", &sweep);
   m.def("spread", &spread_out);
+  bind_bodies(m);
   bind_heads(m);
   bind_joining(m);
   bind_step(m);

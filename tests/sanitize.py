@@ -44,6 +44,7 @@ BUILDS = {
             "tests/models/test_joining.py",
             "tests/models/test_links.py",
             "tests/models/test_nbfnet.py",
+            "tests/models/test_rule_scorer.py",
             "tests/learn/test_fused.py",
         ),
         "memory or interrupt or bounded",

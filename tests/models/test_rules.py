@@ -100,11 +100,13 @@ def expected_scores(
     return expected
 
 
+@pytest.mark.parametrize("backend", ["auto", "plain"])
 @pytest.mark.parametrize("spread", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("aggregate", ["max", "noisy-or"])
-def test_scores_are_those_of_all_rules_that_lead_to_an_entity(aggregate, spread):
+def test_scores_are_those_of_all_rules_that_lead_to_an_entity(aggregate, spread, backend):
     graph, other = dense(3), dense(5)
     made = counted(graph, aggregate=aggregate, spread=spread)
+    made.backend = backend
     sure = {rule: held / (seen + 5) for rule, (held, seen) in kept_rules(made).items()}
     for head in (0, 4, 9):
         for asked in (0, 5):

@@ -15,7 +15,7 @@ class Listed(NamedTuple):
 
     Attributes:
         offset: (R + 1) where the entities of each relation begin.
-        entity: (N) those that have something, in order within a relation.
+        entity: (N) those that have something, each once within a relation.
         value: (N) what they have.
     """
 

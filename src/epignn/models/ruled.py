@@ -18,7 +18,8 @@ from epignn.models.api import Model, Scorer, Scores
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.models.frequency import RelationFrequency, frequencies, likelier
 from epignn.models.links import Questions
-from epignn.models.rules import Rules, RulesConfig, RuleScorer
+from epignn.models.rule_scorer import RuleScorer
+from epignn.models.rules import Rules, RulesConfig
 
 NO_RULE = 1e-3
 """The confidence that stands for none, where no rule leads to an entity."""

@@ -14,19 +14,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from epignn.data.dataset import spans
-from epignn.data.graph import Edges, Graph, Ints
+from epignn.data.graph import Edges, Graph
 from epignn.errors import BadArgument
-from epignn.models.api import Model, ModelConfig, Scores
+from epignn.kernels import Backend
+from epignn.models.api import Model, ModelConfig
 from epignn.models.links import Questions
-from epignn.models.listed import Listed
-from epignn.models.tally import FROM_ONE, Floats, Longs, Walks, added, alternatives, among, follow, summed, tally
+from epignn.models.rule_scorer import Lookup, RuleScorer
+from epignn.models.tally import Floats, Longs, added, tally
 
-NEXT_BEST = 1e-3
-"""How much the second best rule counts where the best one decides: it settles ties."""
 HERE = 20_000_000
 """Walks that are counted in the graph that is asked, at most: it should answer at once."""
 
@@ -107,6 +104,7 @@ class Rules(Model):
         super().__init__(relations, config)
         for name in self.grown:
             self.register_buffer(name, torch.empty(0, dtype=torch.int64))
+        self.backend: Backend = "auto"
         self.register_buffer("digest", torch.tensor(0))
         self._lookup: Lookup | None = None
         self._forget()
@@ -132,14 +130,14 @@ class Rules(Model):
         return -float(len(order))
 
     @property
-    def lookup(self) -> "Lookup":
+    def lookup(self) -> Lookup:
         """What is looked up when questions are answered, by what was counted in training; made once."""
         if self._lookup is None:
             relation, body, held, seen = (getattr(self, name).cpu().numpy() for name in self.grown)
-            self._lookup = Lookup.of(relation, body, held / (seen + self.config.unseen), self)
+            self._lookup = self._look_up(relation, body, held / (seen + self.config.unseen))
         return self._lookup
 
-    def on(self, edges: Edges) -> "Lookup":
+    def on(self, edges: Edges) -> Lookup:
         """What is looked up on a graph: with `adapt`, by what is counted there, too; made once for each graph.
 
         A graph that was counted in training is not counted again.
@@ -153,8 +151,12 @@ class Rules(Model):
             rule, held = added([(body * self.relations + relation, held), (here.rule, here.held)])
             bodies, seen = added([(own, seen[first]), (here.body, here.seen)])
             confidence = held / (seen[np.searchsorted(bodies, rule // self.relations)] + self.config.unseen)
-            self._adapted[edges] = Lookup.of(rule % self.relations, rule // self.relations, confidence, self)
+            self._adapted[edges] = self._look_up(rule % self.relations, rule // self.relations, confidence)
         return self._adapted[edges]
+
+    def _look_up(self, relation: Longs, body: Longs, confidence: Floats) -> Lookup:
+        """Rules as they are looked up."""
+        return Lookup.of(relation, body, confidence, self.relations, self.config.aggregate)
 
     def weigh(self, config: RulesConfig) -> None:
         """Take other settings of how rules are used; what is counted stays."""
@@ -175,107 +177,15 @@ class Rules(Model):
             edges, own = questions.edges, np.flatnonzero(place == head)
             if len(questions.heads.left_out):  # neither walked nor counted
                 edges = edges.only(questions.open_edges(place[own[:1]])[0])
-            scorer = RuleScorer(self, edges)
+            scorer = self.scorer_on(edges)
             scores[own] = scorer(int(questions.heads.head[head]), relation[own])
         found = scores[pass_of[:, None], questions.candidate]
         return torch.from_numpy(found).to(self.device, torch.get_default_dtype())
 
-    def scorer(self, graph: Graph) -> "RuleScorer":
+    def scorer(self, graph: Graph) -> RuleScorer:
         """All entities of a graph; the walks of a head answer all its questions."""
-        return RuleScorer(self, graph.edges)
+        return self.scorer_on(graph.edges)
 
-
-@dataclass(frozen=True, eq=False)
-class Lookup:
-    """Rules as they are looked up.
-
-    Attributes:
-        known: (M) their bodies, in order.
-        offset: (M + 1) where the rules of each body begin.
-        relation, confidence: (N) of every rule, those of one body together.
-        prefix: every body and every beginning of one, in order.
-        relations: how many there are, with inverses.
-        aggregate: see `RulesConfig`.
-    """
-
-    known: Longs
-    offset: Longs
-    relation: Longs
-    confidence: Floats
-    prefix: Longs
-    relations: int
-    aggregate: str
-
-    @classmethod
-    def of(cls, relation: Longs, body: Longs, confidence: Floats, rules: Rules) -> "Lookup":
-        """Rules (N) in any order."""
-        order = np.argsort(body, kind="stable")
-        known, first = np.unique(body[order], return_index=True)
-        part, base, prefixes = known, rules.relations + 1, [known]
-        while len(part := np.unique(part // base)) and part[-1]:
-            prefixes.append(part)
-        prefix, offset = np.unique(np.concatenate(prefixes)), np.append(first, len(body))
-        made = relation[order], confidence[order], prefix, rules.relations, rules.config.aggregate
-        return cls(known, offset, *made)
-
-    def score(self, relations: NDArray[np.integer], body: Longs, end: Longs, weight: Floats, nodes: int) -> Listed:
-        """The scores of entities that paths of some bodies (N) reach (N), as answers to some relations.
-
-        The confidence of a rule counts as much as the weight (N) says of where it leads.
-        """
-        use = among(body, self.known)
-        place = np.searchsorted(self.known, body[use])
-        begin = self.offset[place]
-        count = self.offset[place + 1] - begin
-        rule, end, weight = spans(begin, count), np.repeat(end[use], count), np.repeat(weight[use], count)
-        asked = np.zeros(self.relations, dtype=bool)
-        asked[relations] = True
-        kept = asked[self.relation[rule]]
-        kind = self.relation[rule[kept]] * nodes + end[kept]
-        return Listed.of(*self._joined(kind, self.confidence[rule[kept]] * weight[kept]), self.relations, nodes)
-
-    def _joined(self, kind: Longs, confidence: Floats) -> tuple[Longs, Floats]:
-        """Relations and entities that rules say something of, each once, in order, and what the rules come to."""
-        if self.aggregate == "noisy-or":
-            (kind,), score = summed((kind,), -np.log1p(-confidence))
-            return kind, score
-        order = np.lexsort((-confidence, kind))
-        kind, confidence = kind[order], confidence[order]
-        best = np.flatnonzero(np.diff(kind, prepend=-1))
-        score, several = confidence[best], np.diff(np.append(best, len(kind))) > 1
-        score[several] += NEXT_BEST * confidence[best[several] + 1]
-        return kind[best], score
-
-
-class RuleScorer:
-    """The scores of rules on a graph. Walks from a head that has very many are cut short (`FROM_ONE`)."""
-
-    chunk = 1
-
-    def __init__(self, model: Rules, edges: Edges) -> None:
-        self.edges, self.nodes = edges, len(edges.offset) - 1
-        self.hops, self.relations, self.lookup = model.config.hops, model.relations, model.on(edges)
-        self.spread = model.config.spread
-        self.alike = alternatives(edges, self.relations) if self.spread else None
-
-    def prepare(self, heads: Ints) -> None:
-        """Nothing is shared between heads."""
-
-    def reached(self, head: int, relations: NDArray[np.integer]) -> Listed:
-        """The scores of all entities that a rule leads to from a head, for some relations."""
-        start, prefix = np.array([head], dtype=np.int64), self.lookup.prefix
-        walked = follow(self.edges, start, self.hops, self.relations, prefix, FROM_ONE, self.alike)
-        (body, end), chance = _reached(walked)
-        return self.lookup.score(relations, body, end, chance**self.spread, self.nodes)
-
-    def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
-        """(Q, V): see `Scorer`."""
-        return self.reached(head, relations).table(relations, self.nodes)
-
-
-def _reached(walks: Iterable[Walks]) -> tuple[list[Longs], Floats]:
-    """Body and end of some walks, each once, in order, and the chance that a walk of the body ends there."""
-    none = np.zeros(0, dtype=np.int64)
-    parts = [(none, none, np.zeros(0)), *((part.body, part.nodes[:, -1], part.chance) for part in walks)]
-    body, end, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return summed((body, end), chance)
+    def scorer_on(self, edges: Edges) -> RuleScorer:
+        """The same for the edges of a graph."""
+        return RuleScorer(self.on(edges), edges, self.config.hops, self.config.spread, self.backend)
