@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,15 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     assert max(map(len, shown.out.partition("supported by")[0].splitlines())) < 80
     assert " -> grandparent^-1: holds for " in shown.out
     assert "supported by" not in epignn("predict", run, graph, *question, "--no-paths").out
+    many = (*question[:-1], 20)
+    answers = json.loads(epignn("predict", run, graph, *many, "--json").out)["answers"]
+    likely = [answer["rank"] for answer in answers if answer["probability"] >= 0.01]
+    told, every = (
+        [int(rank) for rank in re.findall(r"^ *(\d+)  q010 --", shown.out, re.MULTILINE)]
+        for shown in (epignn("predict", run, graph, *many), epignn("predict", run, graph, *many, "--paths"))
+    )
+    assert told == [rank for rank in every if rank in likely]
+    assert 0 < len(told) < len(every)
     assert "answers that the graph states are left out" in shown.err
     assert "states" not in epignn("predict", run, graph, *question, "--include-known").err
     graph_read, no_file = epignn("evaluate", run, folder, "--negatives", graph), epignn("evaluate", run, "none.tsv")

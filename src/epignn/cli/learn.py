@@ -192,7 +192,8 @@ def predict(
         bool | None,
         typer.Option(
             "--paths/--no-paths",
-            help="Tell the facts that support each answer; by default for --head alone, since it takes time.",
+            help="Tell the facts that support each answer. By default for --head alone, since it takes time, and "
+            "there for likely answers.",
             rich_help_panel=LINKS,
         ),
     ] = None,

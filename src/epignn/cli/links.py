@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SHARD = 100_000
 """About so many answers are written at once."""
+LIKELY = 0.01
+"""Beside one question, support of less likely answers than this is told only where `--paths` asks for it."""
 SHOWN = 3
 """Rules of each relation that are printed; the file has all."""
 
@@ -113,12 +115,13 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
     table(
         ("", "answer", "probability", "score (higher is likelier)"), cells, f"({asked.head}, {asked.relation}, ?)"
     )
-    if supported := [one for one in found if one.path is not None]:
+    supported = [one for one in found if one.path is not None]
+    if told := [one for one in supported if asked.paths or _is_likely(one)] or supported[:1]:
         from epignn.distil.bodies import Bodies
 
         bodies, relation = Bodies(graph), int(questions[0][1][0])
         say("supported by")
-        for one in supported:
+        for one in told:
             assert one.path is not None
             say(f"{one.rank:>3}  {one.path}")
             body = tuple(graph.relation(step.relation) for step in one.path.steps)
@@ -126,6 +129,13 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
                 counts = bodies.counts(body, relation)
                 said = f"holds for {counts.support:,} of the {counts.pairs:,} pairs that it joins in this graph"
                 say(f"     {bodies.text(body, relation)}: {said}")
+    if len(told) < len(supported):
+        say("note: --paths tells what supports the unlikely answers, too", err=True)
+
+
+def _is_likely(answer: "LinkAnswer") -> bool:
+    """Whether its probability is worth a reason; where there are none, every answer is."""
+    return answer.probability is None or answer.probability >= LIKELY
 
 
 def _stream(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> None:
