@@ -43,11 +43,10 @@ void bind_bodies(nb::module_& m) {
               double spread, double next_best, bool noisy_or) {
              new (self) RulesFrom(graph, bodies, hops, most, Aggregate{spread, next_best, noisy_or});
            })
-      .def("said",
-           [](RulesFrom& self, int head, Address asked) -> const Said& {
-             return self.from(head, at<const std::uint8_t>(asked));
-           },
-           nb::rv_policy::reference_internal, nb::call_guard<nb::gil_scoped_release>());
+      // The lock of Python is kept, and a copy is given: a call works in the memory of its object.
+      .def("said", [](RulesFrom& self, int head, Address asked) -> Said {
+        return self.from(head, at<const std::uint8_t>(asked));
+      });
 }
 
 }  // namespace epignn

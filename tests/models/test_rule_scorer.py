@@ -1,5 +1,7 @@
 """What rules say of a graph, by compiled kernels, against the plain twin; the oracle of both is in `test_rules`."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,14 @@ def test_no_rules_say_nothing():
     none = np.zeros(0, dtype=np.int64)
     graph = graph_of(1, 20, 3, 40)
     assert agree(Lookup.of(none, none, np.zeros(0), 6, "max"), graph, 3, 0.5, [0, 3], np.arange(6)) == 0
+
+
+def test_eight_threads_on_one_scorer():
+    graph, asked = graph_of(3, 300, 20, 3000), np.arange(40)
+    scorer = RuleScorer(counted(graph, 3, "max"), graph.edges, 3, 0.5)
+    heads = [head for head in range(20) for _ in range(4)]
+    expected = {head: in_order(scorer.reached(head, asked)) for head in heads}
+    with ThreadPoolExecutor(8) as pool:
+        for head, found in zip(heads, pool.map(lambda head: scorer.reached(head, asked), heads), strict=True):
+            for values, right in zip(in_order(found), expected[head], strict=True):
+                np.testing.assert_array_equal(values, right)
