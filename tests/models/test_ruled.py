@@ -1,5 +1,7 @@
 """An EpiGNN beside rules and frequencies: its scores are those of all, and it is trained as an EpiGNN is."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from epignn.learn.objectives import OBJECTIVES
 from epignn.learn.run import train
 from epignn.models.epignn import EpiGNN
 from epignn.models.frequency import RelationFrequency
+from epignn.models.rule_scorer import Said
 from epignn.models.ruled import NO_RULE, EpiGNNRules, RuledConfig
 from epignn.models.rules import Rules, RulesConfig
 from tests.links import family
@@ -109,3 +112,45 @@ def test_an_average_of_weights_keeps_the_rules():
     both, _ = trained("epignn-rules", "training.average=0.9")
     assert isinstance(both, EpiGNNRules)
     assert len(both.rules.relation) > 0
+
+
+def test_what_rules_say_is_looked_up_once_for_all_epochs():
+    """Until others are counted, loaded or weighed; and where there is no room, each time."""
+    both, graph = trained("epignn-rules", "training.epochs=1")
+    relations, heads = np.arange(6, dtype=np.int32), range(8)
+    looked_up = []
+
+    def scores():
+        scorer = both.validating_scorer(graph)
+        inner = scorer.rules.rules
+        scorer.rules.rules = SimpleNamespace(
+            reached=lambda head, asked: (looked_up.append(head), inner.reached(head, asked))[1]
+        )
+        return np.stack([scorer(head, relations) for head in heads])
+
+    def expected():
+        return np.stack([both.scorer(graph)(head, relations) for head in heads])
+
+    np.testing.assert_array_equal(scores(), expected())
+    assert looked_up == [*heads]
+    with torch.no_grad():
+        for parameter in both.parameters():
+            parameter.mul_(0.5)
+    np.testing.assert_array_equal(scores(), expected())
+    assert looked_up == [*heads]
+    both.validating_scorer(graph)(3, relations[:2])
+    other = family(1, people=20).graph
+    for change in (
+        lambda: both.weigh_rules(RuledConfig(**{**vars(both.config), "trust": 2.0, "spread": 0.7})),
+        lambda: both.count([other.edges], 0),
+        lambda: both.load_state_dict(both.state_dict()),
+    ):
+        looked_up.clear()
+        change()
+        np.testing.assert_array_equal(scores(), expected())
+        assert looked_up == [*heads]
+    both.count([graph.edges], 0)
+    both._said[graph] = Said(room=0)
+    looked_up.clear()
+    np.testing.assert_array_equal(scores(), scores())
+    assert looked_up == [*heads, *heads]

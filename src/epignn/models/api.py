@@ -127,6 +127,13 @@ class Model(nn.Module):
         """What scores all entities of a graph; models that share work between questions have their own."""
         return RankScorer(self, graph)
 
+    def validating_scorer(self, graph: Graph) -> Scorer:
+        """The same for a graph that is asked the same questions after every epoch.
+
+        A model may keep what training does not change.
+        """
+        return self.scorer(graph)
+
     def pruned_scorer(self, graph: Graph, share: float) -> Scorer:
         """The same from passes that follow at most a share of the entities, where a model has such."""
         raise BadArgument(f"{type(self).__name__} has no pruned passes: leave --pruned out.")

@@ -4,7 +4,7 @@ Compiled kernels walk and join where there are any (native/bodies.hpp); otherwis
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ from epignn.models.tally import FROM_ONE, Floats, Longs, Walks, alternatives, am
 
 NEXT_BEST = 1e-3
 """How much the second best rule counts where the best one decides: it settles ties."""
+MOST_KEPT = 2**23
+"""So many scores of rules are kept for questions that are asked again, at most."""
 
 
 class Tree(NamedTuple):
@@ -168,6 +170,37 @@ class RuleScorer:
     def __call__(self, head: int, relations: NDArray[np.integer]) -> Scores:
         """(Q, V): see `Scorer`."""
         return self.reached(head, relations).table(relations, self.nodes)
+
+
+@dataclass(eq=False)
+class Said:
+    """What rules have said of some heads, each asked for some relations.
+
+    Attributes:
+        found: by head and relations.
+        room: how many more scores are kept.
+    """
+
+    found: dict[tuple[int, bytes], Listed] = field(default_factory=dict)
+    room: int = MOST_KEPT
+
+
+class Repeated:
+    """Rules that are asked the same again and again, and say the same: most of it is looked up once."""
+
+    def __init__(self, rules: RuleScorer, said: Said) -> None:
+        self.rules, self.said = rules, said
+
+    def reached(self, head: int, relations: NDArray[np.integer]) -> Listed:
+        """As of `RuleScorer`."""
+        asked = head, relations.tobytes()
+        if (before := self.said.found.get(asked)) is not None:
+            return before
+        found = self.rules.reached(head, relations)
+        if len(found.entity) <= self.said.room:
+            self.said.room -= len(found.entity)
+            self.said.found[asked] = found
+        return found
 
 
 def _reached(walks: Iterable[Walks]) -> tuple[list[Longs], Floats]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from epignn.models.api import Model, Scorer, Scores
 from epignn.models.epignn import EpiGNN, EpiGNNConfig
 from epignn.models.frequency import RelationFrequency, frequencies, likelier
 from epignn.models.links import Questions
-from epignn.models.rule_scorer import RuleScorer
+from epignn.models.rule_scorer import Repeated, RuleScorer, Said
 from epignn.models.rules import Rules, RulesConfig
 
 NO_RULE = 1e-3
@@ -79,14 +80,22 @@ class EpiGNNRules(EpiGNN):
         super().__init__(relations, config)
         self.config: RuledConfig = config
         self.rules = Rules(relations, config.rules)
+        self._said: WeakKeyDictionary[Graph, Said] = WeakKeyDictionary()
+
+    def _load_from_state_dict(self, *args: Any, **options: Any) -> None:
+        """As torch's; other rules say something else."""
+        super()._load_from_state_dict(*args, **options)
+        self._said.clear()
 
     def weigh_rules(self, config: RuledConfig) -> None:
         """Take other settings of rules and frequencies; what is learnt and counted stays."""
         self.config = config
         self.rules.weigh(config.rules)
+        self._said.clear()
 
     def count(self, graphs: Iterable[Edges], epoch: int) -> float:
         """Count the rules."""
+        self._said.clear()
         return self.rules.count(graphs, epoch)
 
     def scores(self, batch: Any) -> Tensor:
@@ -104,6 +113,11 @@ class EpiGNNRules(EpiGNN):
         """All entities of a graph: one pass a head, and its walks."""
         return RuledScorer(super().scorer(graph), self.rules.scorer(graph), graph, self.config)
 
+    def validating_scorer(self, graph: Graph) -> Scorer:
+        """The same, but rules, which training does not change, are looked up once."""
+        rules = Repeated(self.rules.scorer(graph), self._said.setdefault(graph, Said()))
+        return RuledScorer(super().scorer(graph), rules, graph, self.config)
+
     def pruned_scorer(self, graph: Graph, share: float) -> Scorer:
         """The same by pruned passes; walks are never pruned."""
         return RuledScorer(super().pruned_scorer(graph, share), self.rules.scorer(graph), graph, self.config)
@@ -112,7 +126,7 @@ class EpiGNNRules(EpiGNN):
 class RuledScorer:
     """The scores of all three. Rules and frequencies say something of few entities, so only those are looked at."""
 
-    def __init__(self, passes: Scorer, rules: RuleScorer, graph: Graph, config: RuledConfig) -> None:
+    def __init__(self, passes: Scorer, rules: RuleScorer | Repeated, graph: Graph, config: RuledConfig) -> None:
         self.passes, self.rules, self.often, self.chunk = passes, rules, RelationFrequency(graph), passes.chunk
         self.trust, self.frequency = config.trust, config.frequency
 

@@ -193,7 +193,7 @@ class Rank:
             ranks = [
                 full_ranks(
                     _asked(side, self.config.validation_triples, VALIDATION_SEED),
-                    model.scorer(side.graph),
+                    model.validating_scorer(side.graph),
                     known,
                 )
                 for side, known in zip(self.judged, self._known, strict=True)
