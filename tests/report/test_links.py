@@ -125,6 +125,29 @@ def test_models_of_ones_own_have_rows():
     assert ["Mine", "1", "90.0"] in lines
 
 
+def test_graphs_that_the_paper_does_not_have(tmp_path):
+    """Nobody's figures stand beside; and a graph of 14 entities has no metric among 50 negatives."""
+    small = run("nations", "best", 0.5)
+    del small["cells"][0]["grail_hits@10"]
+    records = [run("umls", "best", 0.9, 0.7), small, run("umls", "ComplEx (PyKEEN)", 0.8, 0.6)]
+    columns, lines = rows(records)
+    assert columns[:3] == ["split", "ours, best", "seeds"]
+    assert [line[:3] for line in lines] == [["nations", "50.0", "1"], ["umls", "70.0", "1"]]
+    assert [line[:2] for line in rows(records, "grail_hits@10")[1]] == [["nations", "–"], ["umls", "90.0"]]
+    assert protocols(records) == (
+        ["split", "mrr", "grail_hits@10"],
+        [["nations", "50.0", "–"], ["umls", "70.0", "90.0"]],
+    )
+    assert models(records, "grail_hits@10")[1] == [
+        ["epignn, with rules", "1", "–", "90.0"],
+        ["ComplEx (PyKEEN)", "1", "–", "80.0"],
+        ["pagerank", "", "–", "–"],
+    ]
+    drawn = draw(records, tmp_path).with_suffix(".svg").read_text()
+    for text in ("nations", "umls", "ComplEx (PyKEEN)", "Links among the entities of training"):
+        assert text in drawn
+
+
 def test_a_split_without_baselines_has_dashes():
     records = [run("fb237:v1", "best", 0.5)]
     (line,) = rows(records)[1]

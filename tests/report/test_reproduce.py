@@ -76,12 +76,13 @@ def test_rows_by_their_words():
     assert [v.name for v in SUITES["ablations"].only("facets=1, mlp").variants] == ["facets=1, mlp"]
 
 
+@pytest.mark.parametrize("name, graph", [("kgc", "fb237:v1"), ("kgc-known", "umls")])
 @pytest.mark.parametrize("kind", LINKS)
-def test_a_smoke_test_of_every_model_of_links_is_small(kind):
-    (variant,) = [v for v in SUITES["kgc"].with_models([kind]).variants if v.name == f"fb237:v1 {kind}"]
+def test_a_smoke_test_of_every_model_of_links_is_small(kind, name, graph):
+    (variant,) = [v for v in SUITES[name].with_models([kind]).variants if v.name == f"{graph} {kind}"]
     experiment = experiment_of(variant, quick=True)
     assert (experiment.model.kind, experiment.training.epochs) == (kind, 1)
-    assert experiment.objective.validation_triples == 50
+    assert (experiment.objective.validation_triples, experiment.data.task) == (50, graph)
 
 
 def test_a_record_of_an_earlier_version_is_taken_as_it_is(tmp_path):

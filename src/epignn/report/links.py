@@ -15,7 +15,7 @@ from epignn.report import published as figures
 from epignn.report.pictures import accuracy_by_row, save
 from epignn.report.record import CHANGED
 from epignn.report.tables import seeds_of, uncommitted
-from epignn.tasks import SPLITS
+from epignn.tasks import CARRIED, SPLITS
 
 Record = dict[str, Any]
 PRESETS = ("paper", "best")
@@ -23,6 +23,8 @@ METRIC = "mrr"
 """What tables and the picture tell first."""
 BY_TRIPLE = "by_triple"
 """Where a record has the reciprocal rank of each test triple, the mean of its two ends."""
+NO_METRICS = frozenset({"k", "b", BY_TRIPLE})
+"""What else a record tells of a test."""
 COSTS = {"parameters": "parameters", "training, CPU s": "training_cpu_seconds"}
 """What a model takes: the heads of columns, and where records have it."""
 PUBLISHED: Mapping[str, Mapping[str, tuple[float, ...]]] = MappingProxyType(
@@ -53,8 +55,15 @@ def _runs(records: Sequence[Record], split: str, preset: str) -> list[Record]:
 
 
 def _splits(records: Sequence[Record]) -> list[str]:
-    """The splits that records tell of, in the order of the paper's table."""
-    return sorted({_split(record) for record in records}, key=SPLITS.index)
+    """The splits that records tell of, in the order of the paper's table; other graphs stand behind them."""
+    return sorted({_split(record) for record in records}, key=(*SPLITS, *CARRIED).index)
+
+
+def _published(told: figures.Figures, splits: Sequence[str]) -> dict[str, list[str]]:
+    """What others have published of some splits, by who did; nothing where they are none of the paper's table."""
+    if not set(splits) <= set(SPLITS):
+        return {}
+    return {name: [f"{values[SPLITS.index(split)]:.1f}" for split in splits] for name, values in told.items()}
 
 
 def rows(records: Sequence[Record], metric: str = METRIC) -> tuple[list[str], list[list[str]]]:
@@ -67,20 +76,21 @@ def rows(records: Sequence[Record], metric: str = METRIC) -> tuple[list[str], li
         records: of the suite of links.
         metric: one of `PUBLISHED`.
     """
-    told, costs = PUBLISHED[metric], COSTS if metric == METRIC else {}
-    ours = [preset for preset in PRESETS if any(_runs(records, split, preset) for split in SPLITS)]
+    splits, costs = _splits(records), COSTS if metric == METRIC else {}
+    told = _published(PUBLISHED[metric], splits)
+    ours = [preset for preset in PRESETS if any(_runs(records, split, preset) for split in splits)]
     columns = ["split", *(f"ours, {preset}" for preset in ours), "seeds", *told, *BASELINES, *costs]
     table = []
-    for split in _splits(records):
+    for at, split in enumerate(splits):
         by_preset = {preset: _runs(records, split, preset) for preset in ours}
         seeds = dict.fromkeys(seeds_of(runs) for runs in by_preset.values())
         last = by_preset[ours[-1]] if ours else []
         table.append(
             [
                 split,
-                *(_spread([100 * r["cells"][0][metric] for r in runs]) for runs in by_preset.values()),
+                *(_over_seeds(runs, metric) or "–" for runs in by_preset.values()),
                 ", ".join(seeds) or "0",
-                *(f"{values[SPLITS.index(split)]:.1f}" for values in told.values()),
+                *(figures[at] for figures in told.values()),
                 *(_baseline(records, split, name, metric) for name in BASELINES),
                 *(f"{np.mean([r[key] for r in last]):,.0f}" if last else "–" for key in costs.values()),
             ]
@@ -90,12 +100,13 @@ def rows(records: Sequence[Record], metric: str = METRIC) -> tuple[list[str], li
 
 def protocols(records: Sequence[Record], preset: str = "best") -> tuple[list[str], list[list[str]]]:
     """Every metric under its own name, in percent: a row a split, the mean over the seeds of a preset."""
-    runs = [record for split in SPLITS for record in _runs(records, split, preset)]
-    names = [name for name in runs[0]["cells"][0] if name not in ("k", "b", BY_TRIPLE)] if runs else []
+    runs = [record for split in _splits(records) for record in _runs(records, split, preset)]
+    cells = [cell for record in runs for cell in record["cells"]]
+    names = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name not in NO_METRICS]
     table = []
     for split in _splits(runs):
-        cells = [record["cells"][0] for record in _runs(runs, split, preset)]
-        table.append([split, *(f"{100 * np.mean([cell[name] for cell in cells]):.1f}" for name in names)])
+        own = [{name: record["cells"][0].get(name) for name in names} for record in _runs(runs, split, preset)]
+        table.append([split, *(_mean([cell[name] for cell in own]) for name in names)])
     return ["split", *names], table
 
 
@@ -125,7 +136,7 @@ def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], l
         metric: a name of `protocols`, or `TRAINING`: processor seconds of training.
     """
     splits = _splits(records)
-    told = figures.LINKS.get(metric, {})
+    told = _published(figures.LINKS.get(metric, {}), splits)
     table = []
     for name in (*OWN, *MODELS, *_others(records)):
         line = [_over_seeds(_runs(records, split, OWN.get(name, name)), metric) for split in splits]
@@ -136,8 +147,8 @@ def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], l
             span += f" {CHANGED}" if any(uncommitted(run) for runs in own for run in runs) else ""
             table.append([name, span, *(value or "–" for value in line)])
         if name in told:
-            table.append(_told(name, told[name], splits))
-    table += [_told(name, told[name], splits) for name in told if name not in MODELS]
+            table.append([f"{name} (published)", "", *told[name]])
+    table += [[f"{name} (published)", "", *line] for name, line in told.items() if name not in MODELS]
     if metric != TRAINING:
         table.append(["pagerank", "", *(_baseline(records, split, "pagerank", metric) for split in splits)])
     return ["model", "seeds", *splits], table
@@ -181,37 +192,34 @@ def _others(records: Sequence[Record]) -> list[str]:
 
 def _baseline(records: Sequence[Record], split: str, name: str, metric: str) -> str:
     """What a scorer that learns nothing reaches, in percent; a dash where it has not been run."""
-    runs = _runs(records, split, "baselines")
-    return f"{100 * runs[-1]['figures'][name][metric]:.1f}" if runs else "–"
-
-
-def _told(name: str, figures: Sequence[float], splits: Sequence[str]) -> list[str]:
-    """The row of published figures."""
-    return [f"{name} (published)", "", *(f"{figures[SPLITS.index(split)]:.1f}" for split in splits)]
+    return _mean([run["figures"][name].get(metric) for run in _runs(records, split, "baselines")[-1:]])
 
 
 def _over_seeds(runs: Sequence[Record], metric: str) -> str:
-    """A metric over runs, the mean and two standard deviations; nothing where there are none."""
-    if not runs:
-        return ""
+    """A metric over runs, the mean and two standard deviations; nothing where no run has it."""
     if metric == TRAINING:
-        return f"{np.mean([run[TRAINING] for run in runs]):,.0f}"
-    return _spread([100 * run["cells"][0][metric] for run in runs])
-
-
-def _spread(values: Sequence[float]) -> str:
+        return f"{np.mean([run[TRAINING] for run in runs]):,.0f}" if runs else ""
+    values = [100 * run["cells"][0][metric] for run in runs if metric in run["cells"][0]]
     if len(values) < 2:
-        return f"{values[0]:.1f}" if len(values) else "–"
+        return f"{values[0]:.1f}" if values else ""
     return f"{np.mean(values):.1f} ± {2 * np.std(values):.1f}"
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    """The mean in percent, or a dash: graphs of few entities have no metrics among 50."""
+    told = [value for value in values if value is not None]
+    return f"{100 * np.mean(told):.1f}" if told else "–"
 
 
 def draw(records: Sequence[Record], folder: Path) -> Path:
     """MRR on every recorded split, the mean over seeds: of our presets, PageRank, and those that are published.
 
-    The latter also as they were run here, as far as they were.
+    The latter also as they were run here, as far as they were; where none are, all other models that were run.
     """
-    splits, told = _splits(records), PUBLISHED[METRIC]
+    splits = _splits(records)
+    told = _published(PUBLISHED[METRIC], splits)
     trained = {f"ours, {preset}": preset for preset in PRESETS} | {model: model.lower() for model in told}
+    trained |= {name: name for name in (() if told else (*MODELS, *_others(records)))}
     own: dict[str, dict[str, float]] = {split: {} for split in splits}
     for split in splits:
         for name, variant in trained.items():
@@ -219,9 +227,10 @@ def draw(records: Sequence[Record], folder: Path) -> Path:
                 own[split][name] = float(np.mean(runs))
         for record in _runs(records, split, "baselines"):
             own[split]["pagerank"] = record["figures"]["pagerank"][METRIC]
-    others = {split: {model: told[model][SPLITS.index(split)] / 100 for model in told} for split in splits}
-    places = (*(f"ours, {preset}" for preset in PRESETS), "pagerank", *told)
-    figure = accuracy_by_row(own, others, places, "Inductive link prediction")
+    others = {split: {model: float(told[model][at]) / 100 for model in told} for at, split in enumerate(splits)}
+    places = (*(f"ours, {preset}" for preset in PRESETS), "pagerank", *(told or list(trained)[len(PRESETS) :]))
+    title = "Inductive link prediction" if told else "Links among the entities of training"
+    figure = accuracy_by_row(own, others, places, title)
     (axes,) = figure.axes
     axes.set_xlabel("mean reciprocal rank, full filtered ranking")
     return save(figure, folder / "mrr.png", (".svg",))

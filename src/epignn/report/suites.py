@@ -8,12 +8,14 @@ from types import MappingProxyType
 
 from epignn.errors import unknown
 from epignn.report.published import CLUTRR, CLUTRR_23, Figures
-from epignn.tasks import SPLITS
+from epignn.tasks import CARRIED, SPLITS
 
 MAIN = tuple(product(range(2, 10), (1, 2, 3)))
 EXPANDED = tuple((k, b) for k in (9, 12, 15) for b in (4, 6, 8))
 OWN = frozenset({"epignn", "epignn-rules"})
 """The models of which the suite of links has rows anyway."""
+ALONE = (("trust", 0.0), ("frequency", 0.0))
+"""Settings by which an EpiGNN for links is tested without the rules and frequencies beside it."""
 
 
 def file_stem(row: str) -> str:
@@ -100,7 +102,7 @@ class Suite:
             Variant(
                 f"{base.name.partition(' ')[0]} {kind.rpartition(':')[2]}",
                 base.experiment,
-                (f"model.kind={json.dumps(kind)}",),
+                (*base.settings, f"model.kind={json.dumps(kind)}"),
             )
             for kind in kinds
             if kind not in OWN
@@ -229,8 +231,18 @@ def _links() -> tuple[Variant, ...]:
     for split in SPLITS:
         name = split.replace(":", "-")
         rows += [Variant(f"{split} paper", f"{name}-paper"), Variant(f"{split} best", name)]
-        rows.append(Variant(f"{split} epignn", name, tested=(("trust", 0.0), ("frequency", 0.0))))
+        rows.append(Variant(f"{split} epignn", name, tested=ALONE))
         rows.append(Variant(f"{split} baselines", name, baselines=True))
+    return tuple(rows)
+
+
+def _known_entities() -> tuple[Variant, ...]:
+    """Every small graph by the preset for triples of one's own, by its EpiGNN alone, and by what learns nothing."""
+    rows = []
+    for graph in CARRIED:
+        best = Variant(f"{graph} best", "links", (f'data.task="{graph}"',), folder=graph)
+        rows += [best, replace(best, name=f"{graph} epignn", tested=ALONE)]
+        rows.append(replace(best, name=f"{graph} baselines", baselines=True))
     return tuple(rows)
 
 
@@ -357,6 +369,10 @@ SUITES: MappingProxyType[str, Suite] = MappingProxyType(
         "kgc": Suite(
             "Inductive link prediction, mean reciprocal rank (%) in full filtered ranking", _links(), ((0, 0),), 0,
             MappingProxyType({}), links=True,
+        ),
+        "kgc-known": Suite(
+            "Links among the entities of training, mean reciprocal rank (%) in full filtered ranking",
+            _known_entities(), ((0, 0),), 0, MappingProxyType({}), links=True,
         ),
     }
 )  # fmt: skip

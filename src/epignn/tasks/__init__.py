@@ -12,6 +12,8 @@ from epignn.calculus import ALIASES, CALCULI
 from epignn.entries import Code, Entries, is_file
 from epignn.errors import BadArgument, unknown
 
+CARRIED = ("nations", "umls", "kinships")
+"""Small graphs that are tested on the entities of training."""
 TASKS = Entries(
     "task",
     "epignn.tasks",
@@ -31,9 +33,7 @@ TASKS = Entries(
             "hetionet-e": "epignn.tasks.links:Clustered",
             "fb237-er": "epignn.tasks.links:Clustered",
             "codex-m-er": "epignn.tasks.links:Clustered",
-            "nations": "epignn.tasks.links:Carried",
-            "umls": "epignn.tasks.links:Carried",
-            "kinships": "epignn.tasks.links:Carried",
+            **dict.fromkeys(CARRIED, "epignn.tasks.links:Carried"),
             "triples": "epignn.tasks.links:Triples",
         }
     ),
