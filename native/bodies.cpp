@@ -26,6 +26,26 @@ RulesFrom::RulesFrom(const WalkGraph& graph, const Bodies& bodies, int hops, std
 }
 
 const Said& RulesFrom::from(std::int32_t head, const std::uint8_t* asked) {
+  if (head < 0 || head >= graph_.nodes) throw std::out_of_range("there is no such entity");
+  try {
+    look_up(head, asked);
+  } catch (...) {  // memory ran out
+    begin_anew();
+    throw;
+  }
+  return said_;
+}
+
+// Forget what a call left behind that did not come to its end.
+void RulesFrom::begin_anew() {
+  std::fill(child_of_.begin(), child_of_.end(), -1);
+  std::fill(chance_.begin(), chance_.end(), 0.0);
+  std::fill(place_.begin(), place_.end(), -1);
+  std::fill(column_.begin(), column_.end(), -1);
+  ends_.clear();
+}
+
+void RulesFrom::look_up(std::int32_t head, const std::uint8_t* asked) {
   for (const std::int32_t node : ends_) place_[node] = -1;
   ends_.clear();
   end_.clear();
@@ -38,7 +58,6 @@ const Said& RulesFrom::from(std::int32_t head, const std::uint8_t* asked) {
     }
   }
   join(asked);
-  return said_;
 }
 
 // Make all walks one edge longer, unless these would be too many.

@@ -70,6 +70,8 @@ class RulesFrom {
     double weight;
   };
 
+  void look_up(std::int32_t head, const std::uint8_t* asked);
+  void begin_anew();
   bool grow(std::int32_t head, int length);
   void follow(std::int32_t head, const Group& group, int length);
   void note_ends(const Group& group, int length);

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from epignn.models import memory
-from epignn.models.memory import compute, parts
+from epignn.models.memory import compute, fit_together, parts
 
 pytestmark = pytest.mark.numeric
 
@@ -20,6 +20,13 @@ def test_the_only_part_is_kept_whatever_it_takes(monkeypatch):
     monkeypatch.setattr(memory, "KEPT", 0)
     assert list(parts(torch.tensor([3, 4]))) == [(0, 2, True)]
     assert list(parts(torch.tensor([], dtype=torch.long))) == []
+
+
+@pytest.mark.parametrize("taken", [[3], [30], [4, 6], [4, 7], [0, 0, 11]])
+def test_what_fits_together_is_one_part(monkeypatch, taken):
+    monkeypatch.setattr(memory, "TOGETHER", 10)
+    items = torch.tensor(taken)
+    assert fit_together(items) == (len(list(parts(items))) == 1)
 
 
 @pytest.mark.parametrize("kept", [True, False])

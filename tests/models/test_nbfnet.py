@@ -18,6 +18,7 @@ from epignn.learn.protocols import full_ranks
 from epignn.learn.ranking import metrics
 from epignn.models import memory, nbfnet
 from epignn.models.api import build
+from epignn.models.cones import cones
 from epignn.models.links import Heads, Questions
 from epignn.models.nbfnet import NBFNet, NBFNetConfig
 from tests.conftest import random_graph
@@ -182,6 +183,20 @@ def test_passes_that_do_not_fit_are_made_again_with_the_same_gradients(monkeypat
     for one, *others in zip(*gradients, strict=True):
         for other in others:
             torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("room", [0, -1])
+def test_rounds_of_passes_are_made_together_where_nodes_and_edges_of_all_fit(monkeypatch, graph, room):
+    made = model(6, message="distmult", aggregate="pna", links=True)
+    scorer, relations, sizes = made.scorer(graph), np.arange(6), []
+    expected = scorer(3, relations)
+    monkeypatch.setattr(nbfnet, "MOST", 6 * (len(graph.entities) + len(graph.edges.source)) + room)
+    monkeypatch.setattr(memory, "TOGETHER", 1)
+    monkeypatch.setattr(
+        nbfnet, "cones", lambda whole, heads, *rest: (sizes.append(len(heads)), cones(whole, heads, *rest))[1]
+    )
+    np.testing.assert_allclose(scorer(3, relations), expected, rtol=1e-5, atol=1e-5)
+    assert sizes == ([6] if room == 0 else []) + [1] * 6
 
 
 @pytest.mark.parametrize("facts", [50, 300])  # of 60 entities: most are not reached; all are

@@ -93,6 +93,31 @@ def test_no_rules_say_nothing():
     assert agree(Lookup.of(none, none, np.zeros(0), 6, "max"), graph, 3, 0.5, [0, 3], np.arange(6)) == 0
 
 
+@pytest.mark.parametrize("form", ["compiled", "plain"])
+@pytest.mark.parametrize("head", [20, 10**6, -21])
+def test_an_entity_that_is_not_there(form, head):
+    graph = graph_of(1, 20, 3, 40)
+    scorer = RuleScorer(counted(graph, 2, "max"), graph.edges, 2, 0.5, form)
+    with pytest.raises(IndexError):
+        scorer.reached(head, np.arange(6))
+
+
+def test_rules_may_come_in_any_order():
+    graph = graph_of(1, 60, 3, 200)
+    kept = counted(graph, 3, "max")
+    body = np.repeat(kept.known, np.diff(kept.offset))
+    shuffled = np.random.default_rng(0).permutation(len(body))
+    again = Lookup.of(kept.relation[shuffled], body[shuffled], kept.confidence[shuffled], 6, "max")
+    assert (shuffled != np.arange(len(body))).any()
+    for form in ("compiled", "plain"):
+        one, other = (RuleScorer(rules, graph.edges, 3, 0.5, form) for rules in (kept, again))
+        for head in range(10):
+            for found, expected in zip(
+                *(in_order(of.reached(head, np.arange(6))) for of in (one, other)), strict=True
+            ):
+                np.testing.assert_array_equal(found, expected)
+
+
 def test_eight_threads_on_one_scorer():
     graph, asked = graph_of(3, 300, 20, 3000), np.arange(40)
     scorer = RuleScorer(counted(graph, 3, "max"), graph.edges, 3, 0.5)

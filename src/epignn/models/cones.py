@@ -24,7 +24,7 @@ class Round(NamedTuple):
     """What nodes of passes receive in a round.
 
     Senders are the nodes of the graph, as they are where no head reaches them, and behind these the nodes of passes
-    that received in the round before, or, in the first, the heads.
+    that received in the round before, or, in the first, the heads, pass by pass.
 
     Attributes:
         incoming: the edges into the nodes that receive. Where passes have relation vectors of their own, labels are
@@ -43,13 +43,11 @@ class Cones(NamedTuple):
     """All rounds of some passes.
 
     Attributes:
-        order: (P) the passes in the order in which their heads stand among the senders of the first round.
         rounds: one after the other.
         taken: (P) how many nodes of each pass receive, in all rounds.
         place: (V P) where each node of a pass stands among the senders of a round after the last.
     """
 
-    order: Tensor
     rounds: list[Round]
     taken: Longs
     place: Ints
@@ -75,8 +73,7 @@ def cones(whole: WholeGraph, heads: Longs, rounds: int, wanted: Longs | None, al
         received.append(np.flatnonzero(needed & (reached <= number)))
         if not needed.all():
             needed[_edges(whole, received[-1], passes)[1]] = True  # in the round before
-    order = np.argsort(start)
-    place = _places(start[order], len(whole), passes)
+    place = _places(start, len(whole), passes)
     found, taken = [], np.zeros(passes, dtype=np.int64)
     for node in reversed(received):
         edge, sender = _edges(whole, node, passes)
@@ -89,7 +86,7 @@ def cones(whole: WholeGraph, heads: Longs, rounds: int, wanted: Longs | None, al
         incoming = Incoming(begin, source, label.astype(np.int32), whole.degree, whole.device, whole.native)
         found.append(Round(incoming, *(from_numpy(part).to(whole.device) for part in (own, at[there], there))))
         taken += np.bincount(node % passes, minlength=passes)
-    return Cones(from_numpy(order).to(whole.device), found, taken, place)
+    return Cones(found, taken, place)
 
 
 def _steps(whole: WholeGraph, start: Longs, most: int) -> Ints:

@@ -1,8 +1,8 @@
 """What nodes receive in many passes over one graph: products of states and relation vectors, joined at each node.
 
 Compiled kernels join them where there are any (native/joining.hpp). Otherwise nodes of the same number of edges
-are taken together, some at a time, so that joining is a reduction along one axis and no array of all edges and
-passes is ever made. Axes are named V nodes that receive, S nodes that send, N nodes of a part, K edges of each of
+are taken together, some at a time, so that joining is a reduction along one axis and messages along all edges are
+never held at once. Axes are named V nodes that receive, S nodes that send, N nodes of a part, K edges of each of
 them, R relations, B passes, D components of a state.
 """
 

@@ -22,6 +22,11 @@ def machine() -> int:
         return 1 << 62
 
 
+def fit_together(taken: Tensor) -> bool:
+    """Whether items that keep so many bytes (N) are one of `parts`."""
+    return len(taken) == 1 or int(taken.sum()) <= TOGETHER
+
+
 def parts(taken: Tensor) -> Iterator[tuple[int, int, bool]]:
     """Consecutive parts of some work, and whether what each computes may be kept.
 

@@ -19,12 +19,12 @@ from epignn.models.batch import GraphBatch
 from epignn.models.cones import Cones, cones
 from epignn.models.joining import WholeGraph
 from epignn.models.links import Questions
-from epignn.models.memory import compute, parts
+from epignn.models.memory import compute, fit_together, parts
 from epignn.models.nbfnet_layer import Layer, NBFNetConfig, Passes
 
 Longs = NDArray[np.int64]
 MOST = 2**24
-"""Nodes of passes that are looked at together, to tell which of them receive; more are taken to receive all."""
+"""Nodes and edges of passes that are looked at together, to tell which nodes receive; of more, all are taken to."""
 
 
 class NBFNet(Model):
@@ -179,10 +179,12 @@ class NBFNet(Model):
             return cones(whole, heads[first:last], self.config.rounds, asked, alike)
 
         together, received = None, np.full(len(heads), self.config.rounds * len(whole))
-        if len(heads) * len(whole) <= MOST:
+        if len(heads) * (len(whole) + len(whole.source)) <= MOST:
             together = around(0, len(heads), wanted(0, len(heads), np.arange(len(pass_of))))
             received = together.taken
         taken = self.config.bytes_of(torch.from_numpy(received))
+        if not fit_together(taken):
+            together = None
 
         def answered(first: int, last: int, rows: Longs, kept: bool) -> Tensor:
             chosen = wanted(first, last, rows)
@@ -197,7 +199,7 @@ class NBFNet(Model):
     ) -> Tensor:
         """(Q, C): scores of candidates at places (Q, C), by passes for relations (B); each question takes one."""
         query = self.query(relation)
-        state = query.index_select(0, own.order)
+        state = query
         for layer, before, step in zip(self.each_layer(), unreached, own.rounds, strict=False):
             sent = torch.cat([before, state])
             boundary = query.new_zeros(len(step.incoming), query.shape[1])
@@ -216,7 +218,10 @@ class NBFNet(Model):
 
 
 class SharedScorer(RankScorer):
-    """All entities of a graph, one head at a time; states of what a head does not reach are kept."""
+    """All entities of a graph, one head at a time, by the parameters that the model has when this is made.
+
+    States of what a head does not reach are kept.
+    """
 
     def __init__(self, model: NBFNet, graph: Graph) -> None:
         super().__init__(model, graph)
