@@ -101,6 +101,60 @@ def test_train_evaluate_predict(epignn, run, folder, tmp_path):
     assert any(row["path"] for row in csv.DictReader((tmp_path / "b.csv").read_text().splitlines()))
     streamed = epignn("predict", run, graph, "--queries", queries, "--top", 2)
     assert streamed.out == out.read_text()
+    assert epignn("predict", run, graph, *question, "--out", tmp_path / "one.csv").code == 0
+    one = list(csv.DictReader((tmp_path / "one.csv").read_text().splitlines()))
+    assert [row["path"] for row in one] == [answer["path"] for answer in document["answers"]]
+    assert any(row["path"] for row in one)
+
+
+def test_questions_of_which_one_is_wrong(epignn, run, folder, tmp_path):
+    graph, queries = folder.with_name("own_ind") / "train.txt", tmp_path / "queries.txt"
+    queries.write_text("q010 sibling\n\nq999 parent\n")
+    ran = epignn("predict", run, graph, "--queries", queries)
+    assert (ran.code, f"{queries}:3: Unknown entity 'q999'" in ran.err) == (2, True), ran.err
+
+
+def test_a_folder_is_no_place_for_answers(epignn, run, folder, tmp_path):
+    (tmp_path / "there").mkdir()
+    ran = epignn("predict", run, folder.with_name("own_ind") / "train.txt", "--all", "--out", tmp_path / "there")
+    assert (ran.code, "is a folder" in ran.err) == (2, True), ran.err
+    assert not (tmp_path / "there.parts").exists()
+
+
+def test_all_questions_say_what_probabilities_mean(epignn, run, folder, tmp_path):
+    """And with --least there is nothing without a probability: the model does not know what `adopted` is."""
+    graph = tmp_path / "new.tsv"
+    graph.write_text("a\tparent\tb\nb\tadopted\tc\nb\tparent\td\n")
+    every, likely = (epignn("predict", run, graph, "--all", *least) for least in ((), ("--least", 0.001)))
+    assert "of all questions, most have none" in every.err
+    asked, kept = ([row["relation"] for row in csv.DictReader(ran.out.splitlines())] for ran in (every, likely))
+    assert "adopted" in asked
+    assert set(kept) == {"parent"}
+
+
+def test_a_file_that_is_not_the_one_learnt_from(epignn, tmp_path):
+    """Other lines in it, and other triples are held out: some of those that were learnt."""
+    file, other = tmp_path / "own.tsv", tmp_path / "shuffled.tsv"
+    text = lines(family(0).graph.facts, family(0).graph)
+    file.write_text(text)
+    other.write_text("".join(sorted(text.splitlines(keepends=True), reverse=True)))
+    assert epignn("train", file, "--out", tmp_path / "run", *SMALL, *SHORT).code == 0
+    same, differs = (epignn("evaluate", tmp_path / "run", data) for data in (file, other))
+    assert "learnt from" not in same.err
+    assert f"{other} is not the file that {tmp_path / 'run'} learnt from" in differs.err
+    assert differs.code == 0
+
+
+@pytest.mark.parametrize(
+    "values, apart",
+    [((0.1, 0.01, 0.2), True), ((-0.1, -0.2, -0.01), True), ((0.0, -0.1, 0.1), False), ((0.1, 0.0, 0.2), False)],
+)
+def test_whether_triples_tell_models_apart(values, apart):
+    from epignn.cli.links import _difference
+
+    told = _difference(*values)
+    assert ("do not tell them apart" not in told) == apart
+    assert told.startswith(f"mrr {values[0]:+.4f}, 95 % interval {values[1]:+.4f} to {values[2]:+.4f}")
 
 
 BAD_QUESTIONS = (
@@ -202,7 +256,12 @@ def test_a_killed_run_goes_on(epignn, folder, tmp_path):
 def test_early_stopping_is_said(epignn, folder, tmp_path):
     patient = ("--set", "training.patience=1", "--set", "training.learning_rate=1e-9", "--out", tmp_path / "run")
     ran = epignn("train", folder, *SMALL, *patient)
-    assert "of 4 epochs; training ended after 1 epoch without a better one" in ran.out
+    as_good = "in epoch 1 of 4 epochs (that of epoch 4, which is as good, is kept)"
+    assert f"{as_good}; training ended after 3 epochs without a better one" in ran.out
+    again = epignn("train", folder, *SMALL, *patient)
+    assert "had ended already and stays as it is; with a larger training.patience it goes on" in again.out
+    longer = epignn("train", folder, *SMALL, *patient, "--set", "training.patience=2")
+    assert "of 5 epochs" in longer.out
     assert json.loads(epignn("train", folder, *SMALL, *patient, "--json").out)["ended_early"]
 
 
@@ -315,7 +374,7 @@ def test_all_questions_in_shards(epignn, run, folder, tmp_path, monkeypatch, nam
 
 def test_processes_write_the_same_answers(epignn, run, folder, tmp_path, monkeypatch):
     graph = folder.with_name("own_ind") / "train.txt"
-    monkeypatch.setattr("epignn.cli.links.SHARD", 50)
+    monkeypatch.setattr("epignn.cli.links.SHARD_WITH_PATHS", 50)
     files = [tmp_path / "one.csv", tmp_path / "two.csv"]
     for workers, out in enumerate(files, 1):
         ran = epignn("predict", run, graph, "--all", "--top", 2, "--paths", "--workers", workers, "--out", out)

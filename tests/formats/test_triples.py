@@ -2,10 +2,11 @@
 
 import gzip
 
+import numpy as np
 import pytest
 
 from epignn.errors import BadFile
-from epignn.formats.triples import read_pairs, read_triples
+from epignn.formats.triples import Triples, read_pairs, read_triples
 
 
 def written(tmp_path, content: bytes, name: str = "train.txt"):
@@ -61,8 +62,33 @@ def test_cut_gzip_and_missing_file(tmp_path):
         read_triples(tmp_path / "none.txt")
 
 
+@pytest.mark.parametrize("between", ["\t", " "])
+def test_a_line_that_names_the_columns_is_no_triple(tmp_path, between):
+    titled = written(tmp_path, between.join(("Subject", "predicate", "OBJECT")).encode() + b"\na r b\n")
+    found = read_triples(titled)
+    assert found.triples == (("a", "r", "b"),)
+    assert found.lines.tolist() == [2]
+    assert found.notes() == [f"{titled}: the first line names the columns and is no triple"]
+    for other in (b"s p o\na r b\n", b"a r b\nhead relation tail\n", b"tail relation head\n"):
+        plain = read_triples(written(tmp_path, other))
+        assert (len(plain), plain.titled) == (len(other.splitlines()), False)
+
+
+def test_commas_that_may_stand_between_columns_are_told(tmp_path):
+    split = read_triples(written(tmp_path, b"e 0,knows well,e1\ne 1,knows well,e2\n"))
+    assert "if commas stand between the columns" in split.notes()[0]
+    for other in (b"a,b r c,d\na r b\n", b"a,1\tr,1\tb\n", b"a,b,c r d\ne r f\n"):
+        assert not read_triples(written(tmp_path, other)).commas
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan")])
+def test_rows_without_a_value_are_named(missing):
+    with pytest.raises(BadFile, match="the triples:2: a column of this triple has no value"):
+        Triples.of([("a", "r", "b"), ("a", "r", missing)])
+
+
 def test_questions(tmp_path):
-    assert read_pairs(written(tmp_path, b"a r\n\nb c\tr^-1\n")) == [("a", "r"), ("b c", "r^-1")]
+    assert read_pairs(written(tmp_path, b"a r\n\nb c\tr^-1\n")) == {1: ("a", "r"), 3: ("b c", "r^-1")}
     with pytest.raises(BadFile, match="3 columns") as raised:
         read_pairs(written(tmp_path, b"a r\na r b\n"))
     assert raised.value.line == 2

@@ -43,6 +43,22 @@ def test_the_mean_of_a_model_with_itself_ranks_as_it_does(model):
     assert np.allclose(scale, other, atol=1e-4)
 
 
+def test_a_model_does_not_count_where_it_does_not_know_the_relation(model):
+    """One that knows `parent` alone leaves the others to the first; what neither knows is all the same."""
+    names = (*RELATIONS, "adopted")
+    wide = Graph(SIDE.graph.entities, names, SIDE.graph.facts)
+    narrow = trained_on(SIDE, experiment(epochs=1)).trained.model
+    one, other = scorer_of(model, RELATIONS, wide), scorer_of(narrow, (RELATIONS[0], "x", "y"), wide)
+    mean = Mean([one, other])
+    for scorer in (one, other, mean):
+        scorer.prepare(np.array([3], dtype=np.int32))
+    asked = np.arange(4, dtype=np.int32)
+    found, first, second = mean(3, asked), normalised(one(3, asked)), normalised(other(3, asked))
+    np.testing.assert_allclose(found[0], (first[0] + second[0]) / 2, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(found[1:3], first[1:3])
+    assert not found[3].any()
+
+
 def test_what_is_no_number_is_the_least():
     found = normalised(np.array([[1.0, np.nan, 3.0, -np.inf]]))
     assert np.isfinite(found).all()

@@ -132,7 +132,7 @@ SETTINGS = ("training.epochs=2", "model.dim=16", "model.facets=2", "model.rounds
 
 
 def test_from_python_on_lists(rows, tmp_path):
-    fitted = Links.fit(rows, settings=SETTINGS, out=tmp_path / "run")
+    fitted = Links.fit(rows, settings=SETTINGS, out=str(tmp_path / "run"))
     assert len(fitted.run_.history) == 2
     assert len(fitted.held_out_.test) == round(0.1 * len(rows))
     found = fitted.predict(["p010", "p011"], "sibling", top=3)
@@ -141,12 +141,26 @@ def test_from_python_on_lists(rows, tmp_path):
     assert loaded.predict(["p010", "p011"], "sibling", top=3, graph=rows) == found
     own = fitted.predict(["p010", "p011"], ["sibling", "parent^-1"], top=1, paths=True)
     assert [one.relation for one in own] == ["sibling", "parent^-1"]
+    likely = fitted.predict(["p010", "p011"], "sibling", top=3, least=found[0].probability)
+    assert likely == [one for one in found if one.probability >= found[0].probability]
+    assert len(likely) < len(found)
+    assert fitted.evaluate(fitted.held_out_)["model"]["mrr"] > 0
+    for other in (loaded.held_out_, "own.tsv"):
+        with pytest.raises(BadArgument, match="what is it to be tested on"):
+            loaded.evaluate(other)
     with pytest.raises(BadArgument, match="2 heads and 1 relations"):
         fitted.predict(["p010", "p011"], ["sibling"])
     with pytest.raises(BadArgument, match="which facts"):
         loaded.predict("p010", "sibling")
     with pytest.raises(BadFile, match="a triple is head, relation and tail"):
         Links.fit([("a", "b")])
+
+
+def test_names_that_are_numbers():
+    numbers = [(n, "next", n + 1) for n in range(30)]
+    fitted = Links.fit(numbers, settings=SETTINGS)
+    assert [one.head for one in fitted.predict(3, "next", top=2)] == ["3", "3"]
+    assert fitted.predict(np.array([3]), "next", top=2) == fitted.predict("3", "next", top=2)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

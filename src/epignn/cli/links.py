@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epignn.cli.output import emit_json, emit_text, kept, progress, say, table
-from epignn.errors import BadArgument
+from epignn.errors import BadArgument, BadFile, UnknownName
 
 if TYPE_CHECKING:
     from epignn.data.graph import Graph, Ints, Side
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from epignn.reason.links import Links
     from epignn.workers import Workers
 
-SHARD = 100_000
-"""About so many answers are written at once."""
+SHARD, SHARD_WITH_PATHS = 20_000, 1_000
+"""About so many answers are written at once, which is what an interrupted command may lose."""
 LIKELY = 0.01
 """Beside one question, support of less likely answers than this is told only where `--paths` asks for it."""
 SHOWN = 3
@@ -63,9 +63,20 @@ class Asked:
 
         if self.every:
             return every_question(graph, [self.relation] if self.relation is not None else [])
-        if self.queries is not None:
-            return by_first_head(graph, read_pairs(self.queries))
-        return by_first_head(graph, [(str(self.head), str(self.relation))])
+        if self.queries is None:
+            return by_first_head(graph, [(str(self.head), str(self.relation))])
+        asked = read_pairs(self.queries)
+        for line, question in asked.items():
+            try:
+                by_first_head(graph, [question])
+            except UnknownName as error:
+                raise BadFile(str(error), str(self.queries), line) from error
+        return by_first_head(graph, asked.values())
+
+    @property
+    def explained(self) -> bool:
+        """Whether paths are found: for one question, unless it is said otherwise."""
+        return self.head is not None if self.paths is None else self.paths
 
 
 def predict_links(
@@ -82,7 +93,11 @@ def predict_links(
     for note in notes:
         say(f"note: {note}", err=True)
     if any(model.answers is None for model in links.models):
-        say("note: a model was trained before answers had probabilities of their own; train it again", err=True)
+        say(
+            "note: no probabilities: a model is of an earlier version, or its training was interrupted and has not "
+            "gone on",
+            err=True,
+        )
     questions = asked.questions(graph)
     if out is not None:
         _to_file(links, graph, questions, asked, file, out, as_json, workers, code)
@@ -93,13 +108,18 @@ def predict_links(
         _show(links, graph, questions, asked)
     else:
         _stream(links, graph, questions, asked)
-    if not asked.include_known and not asked.every and (stated := links.stated(graph, questions)):
+    if asked.every:
+        say(
+            "note: a probability is that of a question which has an answer that the graph does not state; of all "
+            "questions, most have none",
+            err=True,
+        )
+    elif not asked.include_known and (stated := links.stated(graph, questions)):
         say(f"note: {stated:,} answers that the graph states are left out; --include-known ranks them", err=True)
 
 
 def _rows(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", asked: Asked) -> "list[LinkAnswer]":
-    paths = asked.head is not None if asked.paths is None else asked.paths
-    finder = links.finder(graph) if paths else None
+    finder = links.finder(graph) if asked.explained else None
     with progress("heads") as report:
         parts = links.answers(graph, questions, asked.top, asked.include_known, asked.least, report)
         return [one for part in parts for one in part.rows(finder)]
@@ -143,7 +163,7 @@ def _stream(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]",
     from epignn.bridges.shards import csv_text
     from epignn.reason.sharded import columns_of
 
-    finder = links.finder(graph) if asked.paths else None
+    finder = links.finder(graph) if asked.explained else None
     with progress("heads") as report:
         parts = links.answers(graph, questions, asked.top, asked.include_known, asked.least, report)
         for number, part in enumerate(parts):
@@ -171,13 +191,16 @@ def _to_file(
     from epignn.reason.sharded import Asking, Part, write_part
     from epignn.workers import run
 
-    shards = _shards(questions, asked.top)
-    paths = bool(asked.paths) and links.finder(graph) is not None
+    if out.is_dir():
+        raise BadArgument(f"{out} is a folder; give --out the name of a file in it.")
+    paths = asked.explained and links.finder(graph) is not None
+    size = SHARD_WITH_PATHS if paths else SHARD
+    shards = _shards(questions, asked.top, size)
     about = {
         "models": [sha256(folder_of(model.name) / WEIGHTS) for model in links.models],
         "graph": sha256(file),
         "questions": [asked.head, asked.relation, asked.every, asked.queries and sha256(asked.queries)],
-        "answers": [asked.top, asked.include_known, asked.least, paths],
+        "answers": [asked.top, asked.include_known, asked.least, paths, size],
         **({"pruned": links.pruned} if links.pruned < 1 else {}),
     }
     written = Shards(out, about)
@@ -204,12 +227,12 @@ def _to_file(
         emit_json({"model": links.name, "graph": str(file), "out": str(out), "heads": len(questions)})
 
 
-def _shards(questions: "list[tuple[int, Ints]]", top: int) -> "list[list[tuple[int, Ints]]]":
+def _shards(questions: "list[tuple[int, Ints]]", top: int, most: int) -> "list[list[tuple[int, Ints]]]":
     """Questions in parts of about as many answers."""
     found: list[list[tuple[int, Ints]]] = [[]]
     rows = 0
     for head, relations in questions:
-        if rows >= SHARD:
+        if rows >= most:
             found.append([])
             rows = 0
         found[-1].append((head, relations))
@@ -263,13 +286,16 @@ def evaluate_links(
         rows = [(metric, *(f"{values[metric]:.4f}" for values in figures.values())) for metric in figures[names[0]]]
         table(("", *figures), rows, f"{one['data']}, {one['questions']:,} questions")
         found = one["mrr_interval"]
-        say(f"95 % interval of the mrr of {names[0]}, by test triples: {found['low']:.4f} to {found['high']:.4f}")
+        by = f"by {one['questions'] // 2:,} test triples"
+        say(f"95 % interval of the mrr of {names[0]}, {by}: {found['low']:.4f} to {found['high']:.4f}")
         for name, found in one.get("mrr_differences", {}).items():
-            apart = "" if found["low"] > 0 or found["high"] < 0 else "; these triples do not tell them apart"
-            say(
-                f"{name} against {names[0]}: mrr {found['mean']:+z.4f}, 95 % interval {found['low']:+z.4f} to "
-                f"{found['high']:+z.4f}{apart}"
-            )
+            say(f"{name} against {names[0]}: {_difference(**found)}")
+
+
+def _difference(mean: float, low: float, high: float) -> str:
+    """How far a model is from another in mean reciprocal rank, and whether test triples tell the two apart."""
+    apart = "" if low > 0 or high < 0 else "; these triples do not tell them apart"
+    return f"mrr {mean:+z.4f}, 95 % interval {low:+z.4f} to {high:+z.4f}{apart}"
 
 
 def _examined(

@@ -326,7 +326,10 @@ def epochs(name: str, metric: str, unit: str) -> Iterator[Training]:
 
 
 def _training_lines(name: str, text: Callable[["Epoch"], str]) -> Training:
-    """A line an epoch, and one of what is done at most every `EVERY` seconds, so that short epochs are silent."""
+    """A line an epoch, and one of what is done at most every `EVERY` seconds, so that short epochs are silent.
+
+    What has no known length, so that nothing more may be heard of it for long, is told at once.
+    """
     told = time.monotonic()
 
     def after(epoch: "Epoch") -> None:
@@ -337,7 +340,7 @@ def _training_lines(name: str, text: Callable[["Epoch"], str]) -> Training:
 
     def doing(what: str, done: int, total: int) -> None:
         nonlocal told
-        if time.monotonic() - told >= EVERY:
+        if not total or time.monotonic() - told >= EVERY:
             told = time.monotonic()
             say(f"{name} {_so_far(what, done, total)}", err=True)
 

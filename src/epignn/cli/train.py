@@ -143,7 +143,11 @@ def train(
         emit_json({"data": what, **_told(run, out)})
         return
     if run.ended_before and not anew:
-        say(f"{out}: this run had ended already; more training.epochs extend it, another folder holds a new one")
+        more = "a larger training.patience" if run.ended_early else "more training.epochs"
+        say(
+            f"{out}: this run had ended already and stays as it is; with {more} it goes on, and another folder "
+            "holds a new one"
+        )
     say(f"{out}: {_result(run)}")
     if run.calibration:
         say(f"{out}: {run.calibration}")
@@ -168,25 +172,26 @@ def _train_on_cluster(cluster: Any, member: "Member") -> bool:
 
 def _result(run: "Run") -> str:
     """The validation of the epoch that was kept."""
-    best, count, training = run.best, len(run.history), run.trained.experiment.training
+    best, first, count = run.best, run.first["epoch"], len(run.history)
     epochs_run = counted(count, "epoch")
     if best["validation"] is None:
         return f"{epochs_run}; nothing was held out, so the last one is kept"
     ended = ""
-    if count < training.epochs * training.starts:
-        ended = f"; training ended after {counted(training.patience, 'epoch')} without a better one"
+    if run.ended_early:
+        ended = f"; training ended after {counted(count - first, 'epoch')} without a better one"
     elif run.rising:
-        ended = f"; still improving when it ended: --set training.epochs={2 * training.epochs} goes on from there"
+        more = 2 * run.trained.experiment.training.epochs
+        ended = f"; still improving when it ended: --set training.epochs={more} goes on from there"
     reached = f"{run.objective.metric} {best['validation']:.4f} on validation"
-    return f"{reached} in epoch {best['epoch']} of {epochs_run}{ended}"
+    kept = f" (that of epoch {best['epoch']}, which is as good, is kept)" if best["epoch"] > first else ""
+    return f"{reached} in epoch {first} of {epochs_run}{kept}{ended}"
 
 
 def _told(run: "Run", out: Path) -> dict[str, Any]:
-    training = run.trained.experiment.training
     return {
         "out": str(out),
         "epochs": len(run.history),
-        "ended_early": len(run.history) < training.epochs * training.starts,
+        "ended_early": run.ended_early,
         "still_improving": run.rising,
         "metric": run.objective.metric,
         "validation": run.best["validation"],

@@ -191,7 +191,7 @@ class _Trainer:
         self.steps = math.ceil(len(objective) / config.batch_size)
         self.counts = not any(p.requires_grad for p in model.parameters())
         if not self.counts and type(model).count is not Model.count and not resumed:  # what was counted is kept
-            self.doing("counting", 0, 1)
+            self.doing("counting", 0, 0)  # nobody knows how long it takes
             self._counted(0, 0)  # it learns with and without gradients
         parameters = [p for p in model.parameters() if p.requires_grad] or [torch.nn.Parameter(torch.zeros(0))]
         # One fused call a step; the default, a loop over tensors, takes three times as long for few small ones.

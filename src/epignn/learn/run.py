@@ -64,6 +64,17 @@ class Run:
         return max(self.history, key=lambda epoch: (epoch["validation"] or 0.0, epoch["epoch"]))
 
     @property
+    def first(self) -> dict[str, Any]:
+        """The first epoch of that validation."""
+        return max(self.history, key=lambda epoch: epoch["validation"] or 0.0)
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether validation no longer rose before all epochs were trained."""
+        training = self.trained.experiment.training
+        return len(self.history) < training.epochs * training.starts
+
+    @property
     def rising(self) -> bool:
         """Whether one start had all its epochs, and validation still rose by `RISE` in their last quarter."""
         training, count = self.trained.experiment.training, len(self.history)

@@ -46,9 +46,14 @@ class Translated:
         found = self.scorer(head, np.maximum(asked, 0))
         return np.where((asked >= 0)[:, None], found, np.float32(0))
 
+    def knows(self, relations: Ints) -> NDArray[np.bool_]:
+        """(Q): which relations it knows."""
+        known: NDArray[np.bool_] = self.number[relations] >= 0
+        return known
+
 
 class Mean:
-    """The mean of the normalised scores of several scorers; see `normalised`."""
+    """The mean of the normalised scores of several scorers, of those that know the relation; see `normalised`."""
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers, self.chunk = scorers, min(scorer.chunk for scorer in scorers)
@@ -60,9 +65,15 @@ class Mean:
 
     def __call__(self, head: int, relations: Ints) -> Scores:
         """(Q, V): the mean."""
-        found = [normalised(scorer(head, relations)) for scorer in self.scorers]
-        mean: Scores = np.mean(found, axis=0, dtype=np.float32)
+        known = np.stack([knows(scorer, relations) for scorer in self.scorers])[:, :, None]
+        found = np.stack([normalised(scorer(head, relations)) for scorer in self.scorers])
+        mean: Scores = (found * known).sum(0, dtype=np.float32) / known.sum(0).clip(1).astype(np.float32)
         return mean
+
+
+def knows(scorer: Scorer, relations: Ints) -> NDArray[np.bool_]:
+    """(Q): which relations a scorer knows; all, unless it is asked in the numbers of another graph."""
+    return scorer.knows(relations) if isinstance(scorer, Translated) else np.ones(len(relations), dtype=bool)
 
 
 def normalised(scores: NDArray[np.floating]) -> Scores:

@@ -18,7 +18,7 @@ from epignn.learn.fit import Epoch
 from epignn.learn.objectives.rank import Rank, RankConfig
 from epignn.learn.protocols import Negatives, load_negatives, measure, save_negatives, stored_negatives
 from epignn.learn.run import Run, train
-from epignn.learn.scorers import Mean, scorer_of, translated
+from epignn.learn.scorers import Mean, knows, scorer_of, translated
 from epignn.models.api import Scorer, device_of
 from epignn.models.baselines import BASELINES
 from epignn.models.epignn import EpiGNN
@@ -68,7 +68,7 @@ class Links:
         *,
         settings: Sequence[str] = (),
         seed: int = 0,
-        out: FilePath | None = None,
+        out: FilePath | str | None = None,
         device: str = "cpu",
         report: Callable[[Epoch], None] | None = None,
     ) -> Self:
@@ -92,7 +92,8 @@ class Links:
             raise BadArgument(f"links are learnt by objective.kind = 'rank', not {experiment.objective.kind!r}.")
         links = hold_out(file, seed)
         objective = Rank(experiment.objective, links.train, device_of(device))
-        run = train(experiment, objective, seed=seed, out=out, device=device, report=report)
+        folder = None if out is None else FilePath(out)
+        run = train(experiment, objective, seed=seed, out=folder, device=device, report=report)
         found = cls(run.trained)
         found.run_, found.held_out_, found._like = run, links.test, like
         found.graph_, _ = graph_of(file, run.trained.relations)
@@ -106,6 +107,7 @@ class Links:
         *,
         graph: Any = None,
         include_known: bool = False,
+        least: float = 0.0,
         paths: bool = False,
     ) -> Any:
         """The likeliest tails of some heads.
@@ -116,6 +118,7 @@ class Links:
             top: how many answers to each.
             graph: the facts, in any form that `fit` takes; those of `fit` where left out. Entities may be new.
             include_known: rank what the graph states too.
+            least: leave out answers of a smaller probability.
             paths: tell the path of facts that supports each answer.
 
         Returns:
@@ -128,7 +131,7 @@ class Links:
             facts, like = graph_of(file, self.relations)[0], like or named
         if facts is None:
             raise BadArgument("which facts? Give graph=, a list of triples, a data frame or a file.")
-        found = self.answer(facts, pairs(heads, relation), top, include_known, paths)
+        found = self.answer(facts, pairs(heads, relation), top, include_known, paths, least=least)
         return found if like is None else frame([one.to_dict() for one in found], like, paths)
 
     @property
@@ -201,6 +204,7 @@ class Links:
         include_known: bool = False,
         paths: bool = True,
         report: Report | None = None,
+        least: float = 0.0,
     ) -> list[LinkAnswer]:
         """The likeliest answers to each (head, relation), in the order of the questions.
 
@@ -211,11 +215,12 @@ class Links:
             include_known: rank what the graph states too.
             paths: find the supporting path of each answer, where the model composes relations.
             report: called with heads done and heads in all.
+            least: leave out answers of a smaller probability.
         """
         asked = by_first_head(graph, questions)
         finder = self.finder(graph) if paths else None
         found: dict[Question, list[LinkAnswer]] = {}
-        for part in self.answers(graph, asked, top, include_known, report=report):
+        for part in self.answers(graph, asked, top, include_known, least, report):
             for one in part.rows(finder):
                 found.setdefault((one.head, one.relation), []).append(one)
         return [one for question in questions for one in found.get(question, [])]
@@ -260,6 +265,13 @@ class Links:
         if strange and not set(_used(found.test)) & set(self.relations):
             raise BadArgument(f"{name} has no relation that {self.name} knows, such as {self.relations[0]!r}.")
         notes = list(found.notes)
+        if FilePath(name).is_file():
+            others = [one.name for one in self.models if _learnt_elsewhere(one, found.train)]
+            if others:
+                notes.append(
+                    f"{name} is not the file that {' and '.join(others)} learnt from: questions are held out of it "
+                    "now, and those of triples that both files have may have been learnt"
+                )
         if strange and not any("never saw" in note for note in notes):
             notes.append(f"{name}: training never saw {', '.join(map(repr, strange[:5]))}; chance answers there")
         return found.test, notes
@@ -267,9 +279,24 @@ class Links:
     def evaluate(
         self, side: Side, negatives: Negatives | None = None, report: Report | None = None
     ) -> dict[str, dict[str, float]]:
-        """Every protocol, for the model and for scorers that learn nothing."""
+        """Every protocol, for the model and for scorers that learn nothing.
+
+        Raises:
+            BadArgument: this is no side, such as what a model that was loaded does not know to be held out.
+        """
+        if not isinstance(side, Side):
+            raise BadArgument(
+                f"what is it to be tested on? Not {side!r}: give what `links.side(NAME)[0]` has of a file, a "
+                "folder or a data set; `held_out_` is there after `fit`."
+            )
         stored = negatives or stored_negatives(side)
         return {"model": measure(self.scorer(side.graph), side, stored, report), **baselines(side, stored)}
+
+
+def _learnt_elsewhere(model: Trained, side: Side) -> bool:
+    """Whether a model is known to have learnt from other triples."""
+    data, digest = model.experiment.data, model.config.digest
+    return isinstance(data, LinkTask) and data.holdout == "triples" and digest not in ("", side.digest())
 
 
 def baselines(side: Side, negatives: Negatives) -> dict[str, dict[str, float]]:
@@ -298,8 +325,6 @@ class _Asking:
         self.scorers = links.scorers(graph)
         self.scorer = self.scorers[0] if len(self.scorers) == 1 else Mean(self.scorers)
         self.chunk, self.known, self.usual = self.scorer.chunk, _stated(graph), several(graph)
-        learnt = set(links.relations)
-        self.learnt = np.array([name in learnt for name in graph.relations] * 2)
 
     def ask(self, questions: Sequence[tuple[int, Ints]]) -> Answers:
         """The answers of some heads, at most a chunk."""
@@ -318,7 +343,7 @@ class _Asking:
         chances = self._chances(head, relations, scores, order)
         row, rank = np.nonzero(np.take_along_axis(scores, order, 1) > -np.inf)
         chance = chances[row, rank]
-        kept = np.flatnonzero(~(chance < self.least))
+        kept = np.flatnonzero((chance >= self.least) | (self.least == 0))  # some have no probability
         row, rank, chance = row[kept], rank[kept], chance[kept]
         tail = order[row, rank].astype(np.int32)
         known = np.array([t in stated[q] for q, t in zip(row.tolist(), tail.tolist(), strict=True)], dtype=bool)
@@ -328,17 +353,15 @@ class _Asking:
     def _chances(
         self, head: int, relations: Ints, scores: NDArray[np.float32], order: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """(Q, K): the mean of what the calibrated models say; no number where none is, or knows the relation."""
-        left_out, found = np.isneginf(scores), []
+        """(Q, K): the mean of what the calibrated models say that know the relation; no number where none does."""
+        left_out, total, count = np.isneginf(scores), np.zeros(order.shape), np.zeros((len(relations), 1))
         for model, scorer in zip(self.models, self.scorers, strict=True):
             if model.answers is not None:
                 own = scores if len(self.models) == 1 else np.where(left_out, -np.inf, scorer(head, relations))
-                found.append(model.answers.chances(own, self.usual[relations], model.temperature, order))
-        if not found:
-            return np.full(order.shape, np.nan)
-        mean: NDArray[np.float64] = np.mean(found, axis=0)
-        mean[~self.learnt[relations]] = np.nan
-        return mean
+                known = knows(scorer, relations)[:, None]
+                said = model.answers.chances(own, self.usual[relations], model.temperature, order)
+                total, count = total + np.where(known, said, 0), count + known
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _first(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:

@@ -1,21 +1,13 @@
 """Triples and questions as Python users have them: lists, data frames of pandas or polars, files."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from epignn.errors import BadArgument
-from epignn.formats.triples import Triples, read_triples
+from epignn.formats.triples import COLUMN_NAMES, Triples, read_triples
 from epignn.reason.answers import COLUMNS
-
-NAMES = ("head", "relation", "tail")
-OTHERS: Mapping[str, tuple[str, ...]] = {
-    "head": ("head", "head_label", "subject", "source", "h", "s"),
-    "relation": ("relation", "relation_label", "predicate", "label", "r", "p"),
-    "tail": ("tail", "tail_label", "object", "target", "t", "o"),
-}
-"""What columns of triples are called, here and elsewhere."""
 
 
 def library_of(data: Any) -> str | None:
@@ -40,7 +32,7 @@ def read_rows(triples: Any) -> tuple[Triples, str | None]:
     if library is None:
         return Triples.of(triples), None
     columns = [str(name) for name in triples.columns]
-    named = [next((name for name in OTHERS[part] if name in columns), None) for part in NAMES]
+    named = [next((name for name in known if name in columns), None) for known in COLUMN_NAMES]
     chosen = named if None not in named else columns if len(columns) == 3 else None
     if chosen is None:
         raise BadArgument(
@@ -65,15 +57,20 @@ def pairs(heads: Any, relation: Any) -> list[tuple[str, str]]:
     Raises:
         BadArgument: there are not as many relations as heads.
     """
-    asked = [heads] if isinstance(heads, str) else [str(head) for head in values(heads)]
-    if isinstance(relation, str):
-        return [(head, relation) for head in asked]
+    asked = [str(heads)] if _is_one(heads) else [str(head) for head in values(heads)]
+    if _is_one(relation):
+        return [(head, str(relation)) for head in asked]
     named = [str(name) for name in values(relation)]
     if len(named) != len(asked):
         raise BadArgument(
             f"{len(asked)} heads and {len(named)} relations: give one relation, or one for each head."
         )
     return list(zip(asked, named, strict=True))
+
+
+def _is_one(value: Any) -> bool:
+    """Whether this is one name, or number, and no list or column of them."""
+    return isinstance(value, str) or not (isinstance(value, Iterable) or hasattr(value, "to_list"))
 
 
 def frame(rows: Iterable[dict[str, Any]], library: str, paths: bool) -> Any:

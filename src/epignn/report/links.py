@@ -157,8 +157,7 @@ def models(records: Sequence[Record], metric: str = "mrr") -> tuple[list[str], l
 def differences(records: Sequence[Record], preset: str = "best") -> tuple[list[str], list[list[str]]]:
     """Models against ours on the same test triples: points of mean reciprocal rank, with the 95 % interval.
 
-    Of several seeds, a triple counts by the mean over them. Models and splits are left out that have no run, or
-    none whose triples are recorded.
+    Of several seeds, a triple counts by the mean over them. Runs whose triples are not recorded are left out.
 
     Args:
         records: of the suite of links.
@@ -166,21 +165,26 @@ def differences(records: Sequence[Record], preset: str = "best") -> tuple[list[s
     """
     table = []
     for split in _splits(records):
-        ours = _by_triple(_runs(records, split, preset))
+        ours = _with_triples(_runs(records, split, preset))
         for name in (*MODELS, *_others(records)):
-            runs = _runs(records, split, name)
-            theirs = _by_triple(runs)
-            if ours is None or theirs is None:
+            runs = _with_triples(_runs(records, split, name))
+            if not ours or not runs:
                 continue
-            mean, low, high = (f"{100 * value:+z.1f}" for value in interval(theirs - ours, -1.0))
-            table.append([split, str(len(ours)), name, seeds_of(runs), mean, f"{low} to {high}"])
+            ahead = _by_triple(runs) - _by_triple(ours)
+            mean, low, high = (f"{100 * value:+z.1f}" for value in interval(ahead, -1.0))
+            table.append([split, str(len(ahead)), name, seeds_of(runs), mean, f"{low} to {high}"])
     return ["split", "test triples", "model", "seeds", "MRR, against ours", "95 % interval"], table
 
 
-def _by_triple(runs: Sequence[Record]) -> NDArray[np.float64] | None:
-    """The mean over runs of the reciprocal rank of each triple; None where it is not recorded of all."""
-    values = [run["cells"][0].get(BY_TRIPLE) for run in runs]
-    return None if not values or None in values else np.mean(values, 0)
+def _with_triples(runs: Sequence[Record]) -> list[Record]:
+    """Those whose records tell of every test triple."""
+    return [run for run in runs if BY_TRIPLE in run["cells"][0]]
+
+
+def _by_triple(runs: Sequence[Record]) -> NDArray[np.float64]:
+    """The mean over runs of the reciprocal rank of each triple."""
+    found: NDArray[np.float64] = np.mean([run["cells"][0][BY_TRIPLE] for run in runs], 0)
+    return found
 
 
 def _others(records: Sequence[Record]) -> list[str]:
