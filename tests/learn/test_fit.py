@@ -10,7 +10,9 @@ from safetensors.torch import load_file
 
 from epignn.calculus import load
 from epignn.errors import BadArgument, BadFile
+from epignn.learn import checkpoint
 from epignn.learn.checkpoint import CALIBRATION, CONFIG, STATE, WEIGHTS, load_model, load_nested, read_history
+from epignn.learn.checkpoint import save_tensors as save
 from epignn.learn.config import Experiment, TrainConfig
 from epignn.learn.evaluate import accuracy
 from epignn.learn.fit import Diverged
@@ -123,6 +125,25 @@ def test_a_run_that_resumes_does_not_count_again(run, tmp_path):
     assert told.count("counting") == 1
     run(RULED, out=tmp_path, doing=lambda what, *_: told.append(what))
     assert told.count("counting") == 1
+
+
+def test_what_stays_as_it_is_is_not_written_again(run, tmp_path, monkeypatch):
+    """The second of six epochs is best; the run is killed after the fourth. Rules are as large as there are any."""
+    reached = iter([0.5, 0.9, 0.1, 0.2, 0.3, 0.4])
+    monkeypatch.setattr(Rank, "validate", lambda self, model: next(reached))
+    written = []
+    monkeypatch.setattr(
+        checkpoint, "save_tensors", lambda path, *rest: (written.append(path.name), save(path, *rest))
+    )
+    with pytest.raises(Killed):
+        run(RULED, out=tmp_path, report=kill_after(4))
+    assert written == [WEIGHTS, STATE, WEIGHTS, STATE, STATE, STATE]
+    best, state = load_file(tmp_path / WEIGHTS), load_nested(tmp_path / STATE)
+    assert {name for name in best if name not in state["best"]} == {n for n in best if n.startswith("rules.")}
+    ended = run(RULED, out=tmp_path)
+    assert [entry["validation"] for entry in ended.history] == [0.5, 0.9, 0.1, 0.2, 0.3, 0.4]
+    for name, value in ended.trained.model.state_dict().items():
+        torch.testing.assert_close(value, best[name], rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("base", [GRAPHS, LINKS])

@@ -112,6 +112,7 @@ class RunFolder:
 
     def __init__(self, path: Path, config: RunConfig, code: Code = frozenset()) -> None:
         self.path, self.config = path, config
+        self._best: dict[str, Tensor] | None = None
         make_folder(path)
         if (path / STATE).exists() or (path / WEIGHTS).exists():  # a model that was copied has no state
             _refuse_other(path, load_config(path, code), config)
@@ -123,8 +124,13 @@ class RunFolder:
         return load_nested(self.path / STATE) if (self.path / STATE).exists() else None
 
     def save_epoch(self, best: dict[str, Tensor], entry: dict[str, Any], state: dict[str, Any]) -> None:
-        """Write what an epoch gave; the state last, so that a run killed in between repeats the epoch."""
-        save_tensors(self.path / WEIGHTS, best)
+        """Write what an epoch gave; the state last, so that a run killed in between repeats the epoch.
+
+        The best weights are written when they are others than before: a model that counts may be large.
+        """
+        if best is not self._best:
+            save_tensors(self.path / WEIGHTS, best)
+            self._best = best
         history = [known for known in read_history(self.path) if known["epoch"] < entry["epoch"]]
         write_text(self.path / HISTORY, json.dumps([*history, entry]) + "\n")
         save_nested(self.path / STATE, state)

@@ -132,7 +132,7 @@ def fit(
     trainer = _Trainer(make(seed).to(device), objective, config, them, doing, resumed=state is not None)
     if folder is not None and state is not None:
         try:
-            run = _Progress(**state["run"], best=state["best"] or None)
+            run = _Progress(**state["run"], best={**state["model"], **state["best"]})
             trainer.load(state)
             trainer.cool(run.cooled)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
@@ -291,5 +291,9 @@ class _Trainer:
 
 
 def _state(run: _Progress, trainer: _Trainer) -> dict[str, Any]:
+    """All that a run goes on from; of the best weights, those that are not the present ones."""
     numbers = {key: value for key, value in vars(run).items() if key != "best"}
-    return {"run": numbers, "best": run.best or {}, **trainer.state()}
+    state = trainer.state()
+    now = state["model"]
+    best = {name: value for name, value in (run.best or {}).items() if not torch.equal(value, now[name])}
+    return {"run": numbers, "best": best, **state}
