@@ -7,10 +7,10 @@ from blocks.links import (
     kgc_growth,
     kgc_headline,
     kgc_kernel,
-    kgc_models,
     kgc_protocols,
     kgc_sentence,
     kgc_table,
+    links_models,
     pruned_table,
     recipe_table,
 )
@@ -43,6 +43,7 @@ from blocks.suites import (
 )
 from blocks.words import calibration_sentence, settings_tables, words_table
 from epignn.calculus import CALCULI
+from epignn.report.links import TITLES, TRAINING
 from epignn.report.models import GROUNDS
 
 __all__ = ["BLOCKS", "ROOT", "CannotRender", "Results"]
@@ -89,7 +90,8 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "calibration-sentence": calibration_sentence,
     "settings": settings_tables,
     "kgc-protocols": kgc_protocols,
-    "kgc-models": kgc_models,
+    "kgc-models": links_models("kgc", *TITLES),
+    "kgc-known": links_models("kgc-known", "mrr", "hits@10", TRAINING),
     "kgc-differences": kgc_differences,
     "kgc-headline": kgc_headline,
     "kgc-sentence": kgc_sentence,

@@ -29,13 +29,17 @@ def kgc_protocols(results: Results) -> str:
     return markdown(*protocols(results.runs("kgc")))
 
 
-def kgc_models(results: Results) -> str:
-    """Link prediction by every model that is recorded: full ranking first, then what it took."""
-    runs, blocks = results.runs("kgc"), []
-    for metric, title in TITLES.items():
-        blocks += [f"{title}:", markdown(*models(runs, metric))]
-    commits = ", ".join(sorted({run["commit"] for run in runs if "experiment" in run}))
-    return "\n\n".join([*blocks, *uncommitted_note(runs), f"One core; commits {commits}."])
+def links_models(table: str, *metrics: str) -> Callable[[Results], str]:
+    """Link prediction by every model that is recorded in a table: a table for each metric."""
+
+    def block(results: Results) -> str:
+        runs, blocks = results.runs(table), []
+        for metric in metrics:
+            blocks += [f"{TITLES[metric]}:", markdown(*models(runs, metric))]
+        commits = ", ".join(sorted({run["commit"] for run in runs if "figures" not in run}))
+        return "\n\n".join([*blocks, *uncommitted_note(runs), f"One core; commits {commits}."])
+
+    return block
 
 
 def kgc_differences(results: Results) -> str:

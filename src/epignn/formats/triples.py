@@ -161,9 +161,7 @@ def parse_triples_plain(text: str, file: str) -> Triples:
             continue
         if len(fields) != 3:
             commas = sum(field.count(",") for field in fields) == 2
-            hint = (
-                " If these are commas of a CSV file, `tail -n +2 IN.csv | tr , '\\t' > OUT.tsv` makes tabs of them."
-            )
+            hint = " If these are commas of a CSV file, `tr , '\\t' < IN.csv > OUT.tsv` makes tabs of them."
             raise BadFile(
                 f"a triple has three columns (head, relation, tail; tabs or spaces between), this line has "
                 f"{len(fields)}.{hint if commas else ''}",

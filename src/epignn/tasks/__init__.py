@@ -72,8 +72,8 @@ def task_kind(name: str) -> str:
         plain = name.removesuffix(".gz").removesuffix(".csv")
         raise BadArgument(
             f"training takes no single CSV file. If {name} holds triples, write them with tabs between head, "
-            f"relation and tail, without a line of names: `tail -n +2 {plain}.csv | tr , '\\t' > {plain}.tsv`, and "
-            f"`epignn train {plain}.tsv`. If it holds labelled graphs, name the folder that it is in."
+            f"relation and tail: `tr , '\\t' < {plain}.csv > {plain}.tsv`, and `epignn train {plain}.tsv`. "
+            "If it holds labelled graphs, name the folder that it is in."
         )
     raise unknown("task", name, [*CALCULI, *TASKS.names(), "a folder of files", "a file of triples (.tsv)"])
 
