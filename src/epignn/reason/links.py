@@ -6,23 +6,22 @@ from pathlib import Path as FilePath
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from epignn.data.graph import Graph, Ints, Known, Side, both_sides
+from epignn.data.graph import Graph, Ints, Side, both_sides
 from epignn.errors import BadArgument
 from epignn.explain.support import Path, PathFinder
-from epignn.learn.answers import several
 from epignn.learn.checkpoint import Trained, load_model
 from epignn.learn.config import load_experiment
 from epignn.learn.fit import Epoch
 from epignn.learn.objectives.rank import Rank, RankConfig
 from epignn.learn.protocols import Negatives, load_negatives, measure, save_negatives, stored_negatives
 from epignn.learn.run import Run, train
-from epignn.learn.scorers import Mean, knows, scorer_of, translated
+from epignn.learn.scorers import Mean, scorer_of, translated
 from epignn.models.api import Scorer, device_of
 from epignn.models.baselines import BASELINES
 from epignn.models.epignn import EpiGNN
 from epignn.reason.answers import Answers, LinkAnswer
+from epignn.reason.asking import Asking, stated
 from epignn.reason.rows import frame, library_of, pairs, read_rows
 from epignn.tasks import task_of
 from epignn.tasks.api import LinkTask, Report
@@ -53,7 +52,7 @@ class Links:
         self.held_out_: Side | None = None
         self.run_: Run | None = None
         self._like: str | None = None
-        self._asked: tuple[Graph, tuple[Any, ...], _Asking] | None = None
+        self._asked: tuple[Graph, tuple[Any, ...], Asking] | None = None
 
     @classmethod
     def load(cls, name: str, device: str = "cpu", code: Iterable[FilePath | str] = (), pruned: float = 1.0) -> Self:
@@ -190,10 +189,10 @@ class Links:
             if report is not None:
                 report(done, len(questions))
 
-    def _asking(self, graph: Graph, *how: Any) -> "_Asking":
+    def _asking(self, graph: Graph, *how: Any) -> Asking:
         """What questions about a graph share; kept, because all shards of a table ask the same graph."""
         if self._asked is None or self._asked[0] is not graph or self._asked[1] != how:
-            self._asked = graph, how, _Asking(self, graph, *how)
+            self._asked = graph, how, Asking(self.models, self.scorers(graph), graph, *how)
         return self._asked[2]
 
     def answer(
@@ -235,7 +234,7 @@ class Links:
 
     def stated(self, graph: Graph, questions: Iterable[tuple[int, Ints]]) -> int:
         """How many answers of some questions the graph states already."""
-        known = _stated(graph)
+        known = stated(graph)
         return sum(len(known.answers(head, int(r))) for head, relations in questions for r in relations)
 
     # -- evaluation --
@@ -314,73 +313,6 @@ class Support:
         """The path from head to tail that fits a relation best; None where there is none, or none can be asked."""
         own = int(self._number[relation])
         return self._finder.best(head, own, tail) if own >= 0 and head != tail else None
-
-
-class _Asking:
-    """What the questions about one graph share."""
-
-    def __init__(self, links: Links, graph: Graph, top: int, include_known: bool, least: float) -> None:
-        self.graph, self.top, self.include_known, self.least = graph, top, include_known, least
-        self.models = links.models
-        self.scorers = links.scorers(graph)
-        self.scorer = self.scorers[0] if len(self.scorers) == 1 else Mean(self.scorers)
-        self.chunk, self.known, self.usual = self.scorer.chunk, _stated(graph), several(graph)
-
-    def ask(self, questions: Sequence[tuple[int, Ints]]) -> Answers:
-        """The answers of some heads, at most a chunk."""
-        self.scorer.prepare(np.unique(np.array([head for head, _ in questions], dtype=np.int32)))
-        parts = [self._of_head(head, relations) for head, relations in questions]
-        return Answers(self.graph, *(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def _of_head(self, head: int, relations: Ints) -> tuple[Any, ...]:
-        scores = np.array(self.scorer(head, relations), dtype=np.float32)
-        stated = [self.known.answers(head, int(relation)) for relation in relations]
-        scores[np.isnan(scores)] = -np.inf
-        if not self.include_known:
-            for line, known in zip(scores, stated, strict=True):
-                line[known] = -np.inf
-        order = _first(scores, self.top)
-        chances = self._chances(head, relations, scores, order)
-        row, rank = np.nonzero(np.take_along_axis(scores, order, 1) > -np.inf)
-        chance = chances[row, rank]
-        kept = np.flatnonzero((chance >= self.least) | (self.least == 0))  # some have no probability
-        row, rank, chance = row[kept], rank[kept], chance[kept]
-        tail = order[row, rank].astype(np.int32)
-        known = np.array([t in stated[q] for q, t in zip(row.tolist(), tail.tolist(), strict=True)], dtype=bool)
-        heads = np.full(len(row), head, dtype=np.int32)
-        return heads, relations[row], (rank + 1).astype(np.int32), tail, chance, scores[row, tail], known
-
-    def _chances(
-        self, head: int, relations: Ints, scores: NDArray[np.float32], order: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """(Q, K): the mean of what the calibrated models say that know the relation; no number where none does."""
-        left_out, total, count = np.isneginf(scores), np.zeros(order.shape), np.zeros((len(relations), 1))
-        for model, scorer in zip(self.models, self.scorers, strict=True):
-            if model.answers is not None:
-                own = scores if len(self.models) == 1 else np.where(left_out, -np.inf, scorer(head, relations))
-                known = knows(scorer, relations)[:, None]
-                said = model.answers.chances(own, self.usual[relations], model.temperature, order)
-                total, count = total + np.where(known, said, 0), count + known
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _first(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """(Q, K): the entities of the highest scores, the first among equals first."""
-    count = min(count, scores.shape[1])
-    if count == scores.shape[1]:
-        return np.argsort(-scores, axis=1, kind="stable")
-    least = np.partition(scores, -count, axis=1)[:, -count]
-    order = np.empty((len(scores), count), dtype=np.intp)
-    for row, line in enumerate(scores):
-        better = np.flatnonzero(line > least[row])
-        equal = np.flatnonzero(line == least[row])[: count - len(better)]
-        places = np.sort(np.concatenate([better, equal]))
-        order[row] = places[np.argsort(-line[places], kind="stable")]
-    return order
-
-
-def _stated(graph: Graph) -> Known:
-    return Known([graph.facts], len(graph.entities), len(graph.relations))
 
 
 def _used(side: Side) -> list[str]:
