@@ -135,6 +135,8 @@ def _show(links: "Links", graph: "Graph", questions: "list[tuple[int, Ints]]", a
     table(
         ("", "answer", "probability", "score (higher is likelier)"), cells, f"({asked.head}, {asked.relation}, ?)"
     )
+    if not found:
+        say("note: no answer that the graph does not state already is so likely", err=True)
     supported = [one for one in found if one.path is not None]
     if told := [one for one in supported if asked.paths or _is_likely(one)] or supported[:1]:
         from epignn.distil.bodies import Bodies

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from epignn.data.dataset import spans
 from epignn.data.graph import Graph, Ints, Known, both_sides
 
 Body = tuple[int, ...]
@@ -44,7 +45,7 @@ class Bodies:
     """Finds the walks of bodies in a graph."""
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.entities = graph, len(graph.entities)
+        self.graph, self.entities, self._base = graph, len(graph.entities), 2 * len(graph.relations) + 1
         facts = both_sides(graph.facts, len(graph.relations)).astype(np.int64)
         order = np.lexsort((facts[:, 2], facts[:, 0], facts[:, 1]))
         self._key = (facts[:, 1] * self.entities + facts[:, 0])[order]
@@ -83,48 +84,36 @@ class Bodies:
             support += int(self._known.holds(found[:, 0], np.full(len(found), relation), found[:, 1]).sum())
         return Counts(support, pairs, done >= len(heads))
 
-    def between(self, head: int, tail: int, longest: int, rng: np.random.Generator) -> set[Body]:
-        """The bodies of up to three steps that join a pair; of very many walks, those of some that are drawn.
+    def between(self, head: int, tail: int, longest: int, rng: np.random.Generator) -> Longs:
+        """The bodies of up to three steps that join a pair, by number (`body_of`), in order.
 
-        The facts that join the pair at once are the bodies of one step.
+        Of very many walks, those of some that are drawn. The facts that join the pair at once are the bodies of one
+        step.
         """
-        into = self._out(tail)  # an edge out of the tail, turned round, leads into it
-        found: set[Body] = {(self._turned(label),) for label, target in into.tolist() if target == head}
-        middle, labels = np.array([[head]]), np.zeros((1, 0), dtype=np.int64)
+        out = slice(*self.graph.edges.offset[[tail, tail + 1]])  # turned round, these lead into the tail
+        entity = self.graph.edges.source[out]
+        order = np.argsort(entity, kind="stable")
+        entity, into = entity[order], self.graph.edges.label[out][order].astype(np.int64) + 1
+        walks, number = np.array([[head]], dtype=np.int64), np.zeros(1, dtype=np.int64)
+        found = [into[entity == head]]
         for _ in range(longest - 1):
-            middle, labels = self._step(middle, labels, tail, rng)
-            order = np.argsort(into[:, 1], kind="stable")
-            ends = into[order]
-            first, last = (np.searchsorted(ends[:, 1], middle[:, -1], side) for side in ("left", "right"))
-            for row in np.flatnonzero(last > first).tolist():
-                start = tuple(labels[row].tolist())
-                found |= {(*start, self._turned(label)) for label in ends[first[row] : last[row], 0].tolist()}
-        return found
+            walks, number = self._step(walks, number, tail, rng)
+            first, last = (np.searchsorted(entity, walks[:, -1], side) for side in ("left", "right"))
+            found.append(np.repeat(number, last - first) * self._base + into[spans(first, last - first)])
+        return np.unique(np.concatenate(found))
 
-    def _step(self, walks: Longs, labels: Longs, tail: int, rng: np.random.Generator) -> tuple[Longs, Longs]:
-        """Walks one fact longer that have not reached the tail."""
-        parts, names = [], []
-        for walk, label in zip(walks, labels, strict=True):
-            out = self._out(int(walk[-1]))
-            out = out[(out[:, 1] != tail) & ~np.isin(out[:, 1], walk)]
-            parts.append(np.column_stack([np.broadcast_to(walk, (len(out), len(walk))), out[:, 1]]))
-            names.append(np.column_stack([np.broadcast_to(label, (len(out), len(label))), out[:, 0]]))
-        if not parts:
-            return np.zeros((0, walks.shape[1] + 1), dtype=np.int64), np.zeros(
-                (0, labels.shape[1] + 1), dtype=np.int64
-            )
-        longer, named = np.concatenate(parts), np.concatenate(names)
-        if len(longer) > DRAWN:
-            kept = rng.permutation(len(longer))[:DRAWN]
-            longer, named = longer[kept], named[kept]
-        return longer, named
-
-    def _out(self, node: int) -> Longs:
-        """(N, 2): relation and entity of each fact that leads out of a node, either way."""
+    def _step(self, walks: Longs, number: Longs, tail: int, rng: np.random.Generator) -> tuple[Longs, Longs]:
+        """Walks one fact longer that have not reached the tail, and the numbers of their bodies."""
         edges, count = self.graph.edges, len(self.graph.relations)
-        places = slice(edges.offset[node], edges.offset[node + 1])
-        label = edges.label[places].astype(np.int64)
-        return np.column_stack([(label + count) % (2 * count), edges.source[places].astype(np.int64)])
+        degree = edges.offset[walks[:, -1] + 1] - edges.offset[walks[:, -1]]
+        edge, row = spans(edges.offset[walks[:, -1]], degree), np.repeat(np.arange(len(walks)), degree)
+        target = edges.source[edge].astype(np.int64)
+        kept = np.flatnonzero((target != tail) & ~(walks[row] == target[:, None]).any(1))
+        if len(kept) > DRAWN:
+            kept = kept[rng.permutation(len(kept))[:DRAWN]]
+        edge, row = edge[kept], row[kept]
+        label = (edges.label[edge].astype(np.int64) + count) % (2 * count)  # what leads in leads out, turned round
+        return np.column_stack([walks[row], target[kept]]), number[row] * self._base + label + 1
 
     def _turned(self, relation: int) -> int:
         """The inverse of a relation."""

@@ -9,7 +9,6 @@ that the strongest rule gives.
 import csv
 import io
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +28,7 @@ from epignn.learn.checkpoint import Kept, Trained
 from epignn.learn.protocols import by_head
 from epignn.learn.ranking import METRICS, Ranks, stand
 from epignn.learn.scorers import scorer_of
+from epignn.models.tally import relations_of
 from epignn.tasks.api import Report
 from epignn.workers import Shared, Workers, run
 from epignn.workers.api import Tell
@@ -198,12 +198,13 @@ def _candidates(bodies: Bodies, relation: int, longest: int) -> list[Body]:
     """The bodies that most often join what a relation joins, of some of its facts."""
     rng = np.random.default_rng(relation)
     facts = bodies.graph.facts[bodies.graph.facts[:, 1] == relation]
-    found: Counter[Body] = Counter()
-    for head, _, tail in rng.permutation(facts)[:FACTS].tolist():
-        if head != tail:
-            found.update(bodies.between(head, tail, longest, rng) - {(relation,)})
-    ranked = sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
-    return [body for body, _ in ranked[:CANDIDATES]]
+    chosen = rng.permutation(facts)[:FACTS].tolist()
+    found = [bodies.between(head, tail, longest, rng) for head, _, tail in chosen if head != tail]
+    number, count = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]), return_counts=True)
+    relations = 2 * len(bodies.graph.relations)
+    order = np.argsort(-count, kind="stable")  # among equals, shorter ones have smaller numbers
+    ranked = [tuple(relations_of(body, relations)) for body in number[order[: CANDIDATES + 1]].tolist()]
+    return [body for body in ranked if body != (relation,)][:CANDIDATES]
 
 
 def body_scores(trained: Trained, relations: tuple[str, ...], bodies: Sequence[Body], relation: int) -> Floats:
