@@ -15,7 +15,8 @@ def test_intervals_hold_the_mean_as_often_as_they_say(rng):
 
 
 @pytest.mark.parametrize(
-    "count, student", [(2, 12.706), (3, 4.303), (6, 2.571), (11, 2.228), (31, 2.042), (121, 1.980)]
+    "count, student",
+    [(2, 12.706), (3, 4.303), (6, 2.571), (11, 2.228), (31, 2.042), (121, 1.980), (200_001, 1.960)],
 )
 def test_few_values_have_the_intervals_of_students_t(count, student):
     """Two-sided 5 % points as tables have them, for count - 1 degrees of freedom."""
