@@ -204,29 +204,6 @@ def test_the_headline_of_links_needs_every_split(render, tmp_path):
     assert "10.0, 20.0, 30.0, 40.0 and 50.0, 60.0, 70.0, 80.0. NBFNet has, as published, 74.1" in told
 
 
-def test_the_sentence_on_known_entities_needs_every_graph(render, tmp_path):
-    from epignn.tasks import CARRIED
-
-    def put(graph, row, *reached):
-        for seed, mrr in enumerate(reached):
-            run = {"variant": f"{graph} {row}", "seed": seed, "cells": [{"mrr": mrr}]}
-            put_record(tmp_path / "kgc-known", f"{graph}_{row}_{seed}", run)
-
-    for number, graph in enumerate(CARRIED, 1):
-        put(graph, "best", number / 10, number / 10 + 0.1)
-        put(graph, "One (PyKEEN)", 0.3)
-    for graph in CARRIED[:-1]:
-        put(graph, "Two (PyKEEN)", 0.09)
-    with pytest.raises(render.CannotRender, match="lacks one"):
-        render.render(block("kgc-known-sentence"), tmp_path)
-    put(CARRIED[-1], "Two (PyKEEN)", 0.4)
-    told = render.render(block("kgc-known-sentence"), tmp_path)
-    assert (
-        "15.0, 25.0 and 35.0; the best of 2 embeddings of PyKEEN, tuned for each graph: 30.0, 30.0 and 40.0."
-        in told
-    )
-
-
 @pytest.mark.slow
 def test_the_benchmark_of_links_shows_time_memory_and_chunk_and_records_nothing(tmp_path):
     environment = {**os.environ, "EPIGNN_BENCH_OUT": str(tmp_path), "OMP_NUM_THREADS": "1"}

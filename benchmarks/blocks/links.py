@@ -1,14 +1,14 @@
 """Link prediction: what models reach, what was tried, how time grows."""
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from blocks.results import ROOT, CannotRender, Results, machine
 from epignn.report.links import TITLES, differences, models, protocols
 from epignn.report.links import rows as kgc_rows
 from epignn.report.tables import CHANGED, markdown, uncommitted_note
-from epignn.tasks import CARRIED, SPLITS
+from epignn.tasks import SPLITS
 
 
 def kgc_table(metric: str) -> Callable[[Results], str]:
@@ -64,25 +64,6 @@ def kgc_headline(results: Results) -> str:
     return (
         "Mean reciprocal rank (%) among all entities on the inductive splits v1 to v4 of WN18RR and of FB15k-237: "
         f"{told(ours)}. NBFNet has, as published, {told(theirs)}."
-    )
-
-
-def known_sentence(results: Results) -> str:
-    """What ours reaches on graphs whose entities are known, beside the best of PyKEEN's models on each."""
-    columns, lines = models(results.runs("kgc-known"))
-    means = {name: [cell.partition(" ")[0] for cell in cells] for name, _, *cells in lines}
-    ours = means.get("epignn, with rules", [])
-    theirs = [cells for name, cells in means.items() if name.endswith("(PyKEEN)")]
-    if columns[2:] != [*CARRIED] or not theirs or "–" in [cell for cells in (ours, *theirs) for cell in cells]:
-        raise CannotRender("a graph has no record of ours, or lacks one of PyKEEN's models")
-    best = [max(cells, key=float) for cells in zip(*theirs, strict=True)]
-
-    def told(words: Sequence[str]) -> str:
-        return f"{', '.join(words[:-1])} and {words[-1]}"
-
-    return (
-        f"Among the entities of training, on {told(CARRIED)}: {told(ours)}; the best of {len(theirs)} embeddings "
-        f"of PyKEEN, tuned for each graph: {told(best)}."
     )
 
 
