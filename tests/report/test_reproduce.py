@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ from epignn.report.reproduce import follow, reproduce
 from epignn.report.suites import SUITES, Suite, Variant
 from epignn.report.tables import figures, markdown, rows, spread
 from epignn.workers import JobsFailed, workers_of
+from tests.links import family, lines
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +51,20 @@ def test_records_and_table(tmp_path):
     assert table[0][2] == spread([figures(SMALL, run)["average"] for run in records[:2]])
     assert table[3][2:4] == ["0.50", "0.25"]
     assert markdown(columns, table).count("\n") == len(table) + 1
+
+
+def test_what_learns_nothing_is_tested_on_the_data_of_its_row(tmp_path):
+    """A row may set the task of an experiment: of two files, each has its own number of entities."""
+    variants = []
+    for people in (30, 120):
+        side = family(0, people)
+        triples = np.concatenate([side.graph.facts, side.valid, side.test])
+        (tmp_path / f"{people}.tsv").write_text(lines(triples, side.graph))
+        task = (f'data.task="{tmp_path}/{people}.tsv"',)
+        variants.append(Variant(f"{people} baselines", "links", task, baselines=True))
+    suite = Suite("known", tuple(variants), ((0, 0),), 0, MappingProxyType({}), links=True)
+    few, many = reproduce("known", suite, [0], tmp_path / "results", tmp_path / "runs", True, lambda text: None)
+    assert few["figures"]["chance"]["mrr"] > 2 * many["figures"]["chance"]["mrr"] > 0
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -22,7 +22,7 @@ from epignn.distil.refine import refine
 from epignn.errors import EpignnError, TooLarge
 from epignn.formats.star_csv import read_csv
 from epignn.learn.checkpoint import Trained, load_model
-from epignn.learn.config import Experiment, load_experiment
+from epignn.learn.config import Experiment
 from epignn.learn.evaluate import scores
 from epignn.learn.fit import Epoch
 from epignn.learn.protocols import NEGATIVES_SEED, examine, measure, stored_negatives
@@ -246,7 +246,7 @@ def _with_published(record: Record, trained: Trained) -> Record:
 def _baselines(row: Row, say: Say) -> Record:
     """What scorers that learn nothing reach on the links of a row."""
     say(row.name)
-    task = load_experiment(row.variant.experiment).data
+    task = row.experiment().data
     assert isinstance(task, LinkTask)
     side = task.links(0).test
     negatives = stored_negatives(side)
