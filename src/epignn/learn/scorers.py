@@ -65,9 +65,9 @@ class Mean:
 
     def __call__(self, head: int, relations: Ints) -> Scores:
         """(Q, V): the mean."""
-        known = np.stack([knows(scorer, relations) for scorer in self.scorers])[:, :, None]
         found = np.stack([normalised(scorer(head, relations)) for scorer in self.scorers])
-        mean: Scores = (found * known).sum(0, dtype=np.float32) / known.sum(0).clip(1).astype(np.float32)
+        count = np.sum([knows(scorer, relations) for scorer in self.scorers], axis=0)  # the others say 0 of all
+        mean: Scores = found.sum(0, dtype=np.float32) / count.clip(1).astype(np.float32)[:, None]
         return mean
 
 
